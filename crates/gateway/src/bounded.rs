@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::errors::{RestError, RpcError};
+use crate::errors::ApiError;
 
 /// Why a value was not written.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub(crate) enum NotWritten {
     Failed(serde_json::Error),
 }
 
-impl From<NotWritten> for RpcError {
+impl From<NotWritten> for ApiError {
     fn from(error: NotWritten) -> Self {
         match error {
             NotWritten::TooLarge => Self::response_too_large(),
@@ -27,7 +27,7 @@ impl From<NotWritten> for RpcError {
     }
 }
 
-impl From<NotWritten> for RestError {
+impl From<NotWritten> for ApiError {
     fn from(error: NotWritten) -> Self {
         match error {
             NotWritten::TooLarge => Self::response_too_large(),
@@ -93,7 +93,7 @@ mod tests {
         assert!(matches!(write_bounded(&value, text.len() - 1), Err(NotWritten::TooLarge)));
         assert_eq!(to_raw_bounded(&value, text.len()).unwrap().get().as_bytes(), text);
         let error = to_raw_bounded(&value, 5).unwrap_err();
-        assert_eq!(RpcError::from(error), RpcError::response_too_large());
+        assert_eq!(ApiError::from(error), ApiError::response_too_large());
         let no_json = std::collections::BTreeMap::from([(vec![1], 1)]);
         assert!(matches!(write_bounded(&no_json, 100), Err(NotWritten::Failed(_))));
     }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::byte_budget::{HeldBytes, HeldFor, UNCOUNTED_BYTES_MAX};
 use crate::call_windows::CallWindow;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::limits::Limits;
 use crate::state::{RequestContext, unix_millis};
 
@@ -53,13 +53,13 @@ impl RequestBudget {
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED` when no call or no byte is left.
-    pub(crate) fn take_call(&self, context: &RequestContext) -> Result<(), RpcError> {
+    pub(crate) fn take_call(&self, context: &RequestContext) -> Result<(), ApiError> {
         if !self.take_own_call() {
-            return Err(RpcError::budget_exceeded());
+            return Err(ApiError::budget_exceeded());
         }
         let window = self.window.get_or_init(|| context.call_window());
         if window.as_ref().is_some_and(|window| !window.take(unix_millis())) {
-            return Err(RpcError::calls_of_minute_exceeded());
+            return Err(ApiError::calls_of_minute_exceeded());
         }
         Ok(())
     }

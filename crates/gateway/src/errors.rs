@@ -57,7 +57,7 @@ fn is_cancelled(mut error: &(dyn Error + 'static)) -> bool {
 
 /// The error of one JSON-RPC call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RpcError {
+pub struct ApiError {
     /// See [`rpc_code`]; errors of the node keep the node's code.
     pub code: i64,
     /// For the caller: no stack trace, path, SQL, upstream address or key.
@@ -67,7 +67,7 @@ pub struct RpcError {
     pub data: Option<Value>,
 }
 
-impl RpcError {
+impl ApiError {
     /// An error without `data`.
     pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into(), data: None }
@@ -117,7 +117,7 @@ impl RpcError {
         Self::with_code(rpc_code::INTERNAL, "timeout", "TIMEOUT")
     }
 
-    /// Whether it is [`RpcError::timeout`].
+    /// Whether it is [`ApiError::timeout`].
     pub(crate) fn is_timeout(&self) -> bool {
         *self == Self::timeout()
     }
@@ -158,16 +158,16 @@ impl RpcError {
 
 /// The error of one REST request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RestError {
+pub struct ApiError {
     /// HTTP status, also the `statusCode` of the body.
     pub status: StatusCode,
     /// Stable word for programs.
     pub code: &'static str,
-    /// Sentence for people; the same rules as for [`RpcError::message`].
+    /// Sentence for people; the same rules as for [`ApiError::message`].
     pub message: Cow<'static, str>,
 }
 
-impl RestError {
+impl ApiError {
     /// Any status with its stable code.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self { status, code, message: message.into() }

@@ -11,7 +11,7 @@ use hyper::{Method, Request, StatusCode, Uri};
 use paraffin_web::{BodyError, Connections, HttpsClient, describe, read_body_while};
 
 use crate::byte_budget::{HeldBytes, HeldFor};
-use crate::errors::{RestError, RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::fairness::FairSemaphore;
 use crate::limits::Limits;
 use crate::state::RequestContext;
@@ -158,22 +158,22 @@ impl FamilyServer {
     }
 
     /// The error of a call.
-    pub(crate) fn rpc_error(&self, error: NoAnswer) -> RpcError {
+    pub(crate) fn rpc_error(&self, error: NoAnswer) -> ApiError {
         match error {
-            NoAnswer::TooLarge => RpcError::response_too_large(),
-            NoAnswer::Unavailable => RpcError {
+            NoAnswer::TooLarge => ApiError::response_too_large(),
+            NoAnswer::Unavailable => ApiError {
                 data: Some(serde_json::json!({ "code": "UPSTREAM_UNAVAILABLE" })),
-                ..RpcError::new(rpc_code::INTERNAL, format!("the {} server is not available", self.name))
+                ..ApiError::new(rpc_code::INTERNAL, format!("the {} server is not available", self.name))
             },
         }
     }
 
     /// The error of a request.
-    pub(crate) fn rest_error(&self, error: NoAnswer) -> RestError {
+    pub(crate) fn rest_error(&self, error: NoAnswer) -> ApiError {
         let (code, words) = match error {
             NoAnswer::TooLarge => ("RESPONSE_TOO_LARGE", "the answer is too large".to_owned()),
             NoAnswer::Unavailable => ("UPSTREAM_UNAVAILABLE", format!("the {} server is not available", self.name)),
         };
-        RestError::new(StatusCode::SERVICE_UNAVAILABLE, code, words)
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, code, words)
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::alkanes;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::hosted::ShadowState;
 use crate::respond::Reply;
 use crate::rest::part::Part;
@@ -41,7 +41,7 @@ impl Route for HealthCheck {
     ];
     type Answer = Made<Health>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Health>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Health>, ApiError> {
         Ok(json(context.shared()).into())
     }
 }

@@ -9,7 +9,7 @@ use paraffin_store::Snapshot;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::interrupt::Interrupt;
 use crate::metrics::Meter;
 use crate::state::RequestContext;
@@ -115,7 +115,7 @@ pub enum HostedFault {
     Inside(String),
 }
 
-impl From<HostedFault> for RpcError {
+impl From<HostedFault> for ApiError {
     fn from(fault: HostedFault) -> Self {
         let coded = |code: &str, message: String| Self {
             data: Some(json!({ "code": code })),
@@ -141,8 +141,8 @@ pub(crate) async fn ask(
     context: &RequestContext,
     permits: u32,
     question: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> Result<Vec<u8>, HostedFault> + Send + 'static,
-) -> Result<Vec<u8>, RpcError> {
-    let permit = context.permits(&context.shared().hosted_views, permits).await.ok_or_else(RpcError::panicked)?;
+) -> Result<Vec<u8>, ApiError> {
+    let permit = context.permits(&context.shared().hosted_views, permits).await.ok_or_else(ApiError::panicked)?;
     let snapshot = context.snapshot().clone();
     let (awaited, interrupt) = Interrupt::at(Instant::now() + context.limits().view_timeout());
     let task = tokio::task::spawn_blocking(move || {
@@ -150,7 +150,7 @@ pub(crate) async fn ask(
         let asked = interrupt.clone();
         question(&snapshot.until(Arc::new(move || asked.is_over())), &|| interrupt.is_over())
     });
-    let answer = task.await.map_err(|_| RpcError::panicked())?;
+    let answer = task.await.map_err(|_| ApiError::panicked())?;
     drop(awaited);
     Ok(answer?)
 }

@@ -71,7 +71,7 @@ pub use alkanes::AlkanesParts;
 pub use clients::{ParseProxyError, ProxyNet};
 pub use config::{AccessConfig, GatewayConfig};
 pub use electrum::ElectrumParts;
-pub use errors::{RestError, RpcError, rpc_code};
+pub use errors::{ApiError, rpc_code};
 pub use families::Families;
 pub use forward::Upstreams;
 pub use hosted::{HostedFault, HostedProgram, ShadowState};

@@ -21,7 +21,7 @@ use crate::body::{BodyLimit, RequestBody};
 use crate::byte_budget::UNCOUNTED_BYTES_MAX;
 use crate::callers::{Arrival, Identified, identify};
 use crate::clients::{client_address, is_public_name};
-use crate::errors::{Refusal, RestError};
+use crate::errors::{ApiError, Refusal};
 use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
 use crate::jsonrpc::{self, Panicked, catch_panic, top_level_method};
 use crate::request_id::{REQUEST_ID, RequestId};
@@ -284,7 +284,7 @@ fn is_forwarded(target: &Target) -> bool {
 /// Why a request got no answer from its surface.
 pub(crate) enum Refused {
     Gate(Refusal),
-    Surface(RestError),
+    Surface(ApiError),
 }
 
 impl Refused {
@@ -302,8 +302,8 @@ impl From<Refusal> for Refused {
     }
 }
 
-impl From<RestError> for Refused {
-    fn from(error: RestError) -> Self {
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
         Self::Surface(error)
     }
 }
@@ -384,7 +384,7 @@ async fn rest_request(
     let limits = context.limits();
     let asked = match rest::find(groups, context.segments(), &head.method) {
         Ok(asked) => asked,
-        Err(rest::NoRoute::Path) => return Err(RestError::not_found("There is no such route").into()),
+        Err(rest::NoRoute::Path) => return Err(ApiError::not_found("There is no such route").into()),
         Err(rest::NoRoute::Verb(verbs)) => return Err(Refusal::WrongVerb(verbs).into()),
     };
     let body = match asked.verb {
@@ -399,7 +399,7 @@ async fn rest_request(
 /// An answer of plain HTTP, if it is no larger than answers may be.
 fn within_limit(context: &RequestContext, reply: Reply) -> Result<Reply, Refused> {
     let is_too_large = reply.body.len() > context.limits().response_bytes_max;
-    if is_too_large { Err(RestError::response_too_large().into()) } else { Ok(reply) }
+    if is_too_large { Err(ApiError::response_too_large().into()) } else { Ok(reply) }
 }
 
 /// The answer. A large one is counted among the bytes that the process holds until the last of it has been sent.

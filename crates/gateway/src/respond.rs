@@ -4,7 +4,7 @@ use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::errors::{OVERLOADED_RETRY_SECONDS, Refusal, RestError, RpcError};
+use crate::errors::{ApiError, OVERLOADED_RETRY_SECONDS, Refusal};
 use crate::events::EventBody;
 use crate::routes::ErrorForm;
 
@@ -67,7 +67,7 @@ impl Reply {
     ///
     /// # Errors
     /// 500 when the value cannot be written as JSON.
-    pub fn enveloped(data: &impl Serialize) -> Result<Self, RestError> {
+    pub fn enveloped(data: &impl Serialize) -> Result<Self, ApiError> {
         #[derive(Serialize)]
         struct Envelope<'a, T> {
             #[serde(rename = "statusCode")]
@@ -81,13 +81,13 @@ impl Reply {
     ///
     /// # Errors
     /// 500 when the value cannot be written as JSON.
-    pub fn bare(value: &impl Serialize) -> Result<Self, RestError> {
+    pub fn bare(value: &impl Serialize) -> Result<Self, ApiError> {
         serde_json::to_vec(value)
             .map(|body| Self::json(StatusCode::OK, body))
-            .map_err(|error| RestError::internal(&error))
+            .map_err(|error| ApiError::internal(&error))
     }
 
-    pub(crate) fn rest_error(error: &RestError) -> Self {
+    pub(crate) fn rest_error(error: &ApiError) -> Self {
         let body = json!({ "statusCode": error.status.as_u16(), "code": error.code, "error": error.message });
         Self::json(error.status, body.to_string())
     }
@@ -96,9 +96,9 @@ impl Reply {
     pub(crate) fn refusal(refusal: Refusal, form: ErrorForm) -> Self {
         let (status, code, rpc_code, message) = refusal.parts();
         let mut reply = match form {
-            ErrorForm::Rest => Self::rest_error(&RestError::new(status, code, message)),
+            ErrorForm::Rest => Self::rest_error(&ApiError::new(status, code, message)),
             ErrorForm::JsonRpc => {
-                let error = RpcError::new(rpc_code, message);
+                let error = ApiError::new(rpc_code, message);
                 Self::json(status, json!({ "jsonrpc": "2.0", "id": null, "code": code, "error": error }).to_string())
             }
         };

@@ -29,7 +29,7 @@ use crate::deadline::{SteadyTimer, within};
 use crate::drain::Draining;
 use crate::electrum::{ElectrumParts, KeyedSessions};
 use crate::erased::{self, Answer};
-use crate::errors::{Refusal, RestError};
+use crate::errors::{ApiError, Refusal};
 use crate::events::EventFeed;
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::families::{Families, FamilyServers};
@@ -384,10 +384,10 @@ impl RequestContext {
     ///
     /// # Errors
     /// 403 `ADMIN_KEY_REQUIRED` for every other caller.
-    pub fn require_admin(&self) -> Result<&KeyRecord, RestError> {
+    pub fn require_admin(&self) -> Result<&KeyRecord, ApiError> {
         match &self.caller {
             Caller::Key(record) if record.admin => Ok(record),
-            _ => Err(RestError::admin_key_required()),
+            _ => Err(ApiError::admin_key_required()),
         }
     }
 

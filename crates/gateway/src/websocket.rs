@@ -26,7 +26,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use crate::byte_budget::{HeldBytes, HeldFor};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::fairness::CallerId;
 use crate::respond::Reply;
 use crate::routes::Credential;
@@ -189,7 +189,7 @@ impl StreamTicket {
     ///
     /// # Errors
     /// 503 when too many streams are open.
-    pub(crate) fn enter(context: &RequestContext, credential: Credential) -> Result<Self, RestError> {
+    pub(crate) fn enter(context: &RequestContext, credential: Credential) -> Result<Self, ApiError> {
         let permit = Streams::enter(context).ok_or_else(too_many_streams)?;
         let shared = Arc::clone(context.shared_handle());
         let stopping = shared.streams.stopping.subscribe();
@@ -284,12 +284,12 @@ pub(crate) fn accept(
     headers: &HeaderMap,
     upgrade: Option<Upgrade>,
     serve: impl FnOnce(Socket) -> BoxFuture<'static, ()> + Send + 'static,
-) -> Result<Reply, RestError> {
+) -> Result<Reply, ApiError> {
     let Some(Upgrade { connection, credential }) = upgrade else { return Err(upgrade_required()) };
     if headers.get(VERSION).is_none_or(|version| version.as_bytes() != b"13") {
-        return Err(RestError::bad_request("the WebSocket version must be 13"));
+        return Err(ApiError::invalid("the WebSocket version must be 13"));
     }
-    let key = headers.get(KEY).ok_or_else(|| RestError::bad_request("sec-websocket-key is required"))?;
+    let key = headers.get(KEY).ok_or_else(|| ApiError::invalid("sec-websocket-key is required"))?;
     let answer = sha1::Hash::hash(&[key.as_bytes(), GUID.as_bytes()].concat());
     let answer = BASE64.encode(answer.as_byte_array());
     let shared = Arc::clone(context.shared_handle());
@@ -322,7 +322,7 @@ pub(crate) fn accept(
         };
         serve(socket).await;
     });
-    let answer = HeaderValue::from_str(&answer).map_err(|error| RestError::internal(&error))?;
+    let answer = HeaderValue::from_str(&answer).map_err(|error| ApiError::internal(&error))?;
     Ok(switching_protocols(answer))
 }
 
@@ -333,14 +333,14 @@ pub(crate) fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName
     ours.chain([KEY, VERSION].into_iter().filter_map(|name| Some((name.clone(), headers.get(&name)?.clone()))))
 }
 
-pub(crate) fn upgrade_required() -> RestError {
+pub(crate) fn upgrade_required() -> ApiError {
     let how = "this is a WebSocket: connect with ws:// or wss://";
-    RestError::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", how)
+    ApiError::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", how)
 }
 
-fn too_many_streams() -> RestError {
+fn too_many_streams() -> ApiError {
     let words = "too many streams are open: try again later";
-    RestError::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", words)
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", words)
 }
 
 fn switching_protocols(accepted: HeaderValue) -> Reply {

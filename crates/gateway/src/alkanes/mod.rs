@@ -18,7 +18,7 @@ use paraffin_store::{BlockRecord, Snapshot};
 use serde_json::json;
 
 use crate::erased::{self, Answer};
-use crate::errors::{RestError, RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::fairness::FairSemaphore;
 use crate::interrupt::Interrupt;
 use crate::limits::Limits;
@@ -136,7 +136,7 @@ fn unreadable(from: Height) -> String {
     )
 }
 
-impl From<Fault> for RpcError {
+impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
         let coded = |code: &str, message: String| Self {
             data: Some(json!({ "code": code })),
@@ -162,7 +162,7 @@ impl From<Fault> for RpcError {
     }
 }
 
-impl From<Fault> for RestError {
+impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::NotIndexed => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ALKANES_NOT_INDEXED", NOT_INDEXED),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::methods::OrNull;
 use crate::surfaces::RpcResult;
 
@@ -161,11 +161,11 @@ pub(crate) fn trace_events(trace: &Trace) -> RpcResult {
         if place > 0 {
             text.push(b',');
         }
-        serde_json::to_writer(&mut text, &event(step)).map_err(|error| RpcError::internal(&error))?;
+        serde_json::to_writer(&mut text, &event(step)).map_err(|error| ApiError::internal(&error))?;
     }
     text.push(b']');
-    let text = String::from_utf8(text).map_err(|error| RpcError::internal(&error))?;
-    RawValue::from_string(text).map_err(|error| RpcError::internal(&error))
+    let text = String::from_utf8(text).map_err(|error| ApiError::internal(&error))?;
+    RawValue::from_string(text).map_err(|error| ApiError::internal(&error))
 }
 
 fn event(event: &TraceEvent) -> EventItem {

@@ -20,7 +20,7 @@ use bytes::Bytes;
 use hyper::{Method, StatusCode};
 use serde_json::value::RawValue;
 
-use crate::errors::{Refusal, RpcError};
+use crate::errors::{ApiError, Refusal};
 use crate::jsonrpc::Params;
 use crate::respond::Reply;
 use crate::routes::ErrorForm;
@@ -115,7 +115,7 @@ impl Description {
 /// -32602 when there are parameters.
 pub(crate) fn discover(params: &Params) -> RpcResult {
     params.none()?;
-    if OPENRPC.get() == "null" { Err(RpcError::panicked()) } else { Ok(OPENRPC.clone()) }
+    if OPENRPC.get() == "null" { Err(ApiError::panicked()) } else { Ok(OPENRPC.clone()) }
 }
 
 /// The main JSON-RPC while no caller can be identified: it has no method but `rpc.discover`.
@@ -127,7 +127,7 @@ impl RpcSurface for Alone {
     }
 
     fn call<'a>(&'a self, _context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move { if method == DISCOVER { discover(&params) } else { Err(RpcError::method_not_found()) } })
+        Box::pin(async move { if method == DISCOVER { discover(&params) } else { Err(ApiError::method_not_found()) } })
     }
 }
 

@@ -9,7 +9,7 @@ use paraffin_bitcoin_index::{BitcoinIndex, ReadError};
 use paraffin_electrum::{CHUNK_HEADERS, Fault, HeaderProof, Proof};
 
 use super::{SessionApi, abandoned, of_rpc, unreadable};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::interrupt::Interrupt;
 use crate::state::RequestContext;
 use crate::surfaces::esplora;
@@ -77,7 +77,7 @@ pub(super) async fn transaction(session: &SessionApi, txid: Txid) -> Result<Byte
         return Ok(raw);
     }
     let missing = || Fault::BadRequest(format!("no such transaction: {txid}"));
-    let of_fault = |fault: esplora::Fault| of_rpc(&context, RpcError::from(fault));
+    let of_fault = |fault: esplora::Fault| of_rpc(&context, ApiError::from(fault));
     let location = read(&context, move |index, _| index.transaction_location(&txid)).await?;
     match location {
         Some(location) => {
@@ -88,7 +88,7 @@ pub(super) async fn transaction(session: &SessionApi, txid: Txid) -> Result<Byte
             if is_right {
                 Ok(raw)
             } else {
-                Err(of_rpc(&context, RpcError::inconsistent("a transaction has another id")))
+                Err(of_rpc(&context, ApiError::inconsistent("a transaction has another id")))
             }
         }
         None => {

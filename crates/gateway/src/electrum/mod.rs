@@ -25,7 +25,7 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use crate::byte_budget::{ByteHolder, HeldBytes, HeldFor};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::server::GatewayError;
 use crate::state::{Caller, Connection, ElectrumSessions, ReadAbandoned, RequestContext, Shared, unix_millis};
 
@@ -242,7 +242,7 @@ fn unreadable(error: &paraffin_bitcoin_index::ReadError) -> Fault {
 }
 
 /// An error of a surface, as this protocol has it.
-fn of_rpc(context: &RequestContext, error: RpcError) -> Fault {
+fn of_rpc(context: &RequestContext, error: ApiError) -> Fault {
     let code = error.data.as_ref().and_then(|data| data["code"].as_str());
     match (error.code, code) {
         _ if context.budget().is_overloaded() => Fault::Busy,

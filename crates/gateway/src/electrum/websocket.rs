@@ -9,7 +9,7 @@ use paraffin_electrum::{Api, Caller as Client, Sessions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
 use super::{Instance, SessionApi};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, Caller, Connection, RequestContext};
 use crate::surfaces::{HttpRequest, HttpSurface};
@@ -38,14 +38,14 @@ impl HttpSurface for ElectrumHttp {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             if request.verb != Method::GET {
                 let words = "this is a WebSocket: connect with ws:// or wss://";
-                return Err(RestError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", words));
+                return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", words));
             }
             let shared = Arc::clone(context.shared_handle());
-            let electrum = shared.electrum.get().ok_or_else(RestError::starting)?;
+            let electrum = shared.electrum.get().ok_or_else(ApiError::starting)?;
             let (instance, sessions) = (Arc::clone(&electrum.keyed.instance), electrum.keyed.sessions.clone());
             let (caller, client) = (context.caller().clone(), context.client());
             let counted = match &caller {

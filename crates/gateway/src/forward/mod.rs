@@ -23,7 +23,7 @@ use paraffin_web::{Connections, HttpsClient};
 use serde_json::value::RawValue;
 
 use crate::body::{BodyLimit, RequestBody};
-use crate::errors::{Refusal, RpcError};
+use crate::errors::{ApiError, Refusal};
 use crate::fairness::{CallerId, FairSemaphore};
 use crate::jsonrpc::{self, Params, top_level_method};
 use crate::limits::Limits;
@@ -261,7 +261,7 @@ impl RpcSurface for Accounts {
             Some(rest) => ADMIN.call(context, &(), rest, &params),
             None => Box::pin(async {
                 let sentence = "admin_* stands alone in a request here, and not inside other methods";
-                Err(RpcError::invalid_request(sentence))
+                Err(ApiError::invalid_request(sentence))
             }),
         }
     }

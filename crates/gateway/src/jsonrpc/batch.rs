@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 use super::envelope::{BadRequest, Body, Flavour, Request, read_body, read_request, write_answer};
 use super::params::Params;
 use crate::deadline::within;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 use crate::surfaces::{RpcResult, RpcSurface};
 
@@ -59,7 +59,7 @@ async fn run<'a>(
     surface: &dyn RpcSurface,
     context: &RequestContext,
     request: Result<Request<'a>, BadRequest<'a>>,
-    time: Result<Duration, RpcError>,
+    time: Result<Duration, ApiError>,
 ) -> Option<(Option<&'a RawValue>, RpcResult)> {
     let request = match request {
         Ok(request) => request,
@@ -71,7 +71,7 @@ async fn run<'a>(
     };
     let outcome = outcome.and_then(|result| {
         if result.get().len() > context.limits().response_bytes_max {
-            return Err(RpcError::response_too_large());
+            return Err(ApiError::response_too_large());
         }
         Ok(result)
     });
@@ -89,10 +89,10 @@ async fn call(
     let called = pin!(async move { surface.call(context, method, params).await });
     let guarded = pin!(catch_panic(called));
     match within(time, guarded).await {
-        Err(_) => Err(RpcError::timeout()),
+        Err(_) => Err(ApiError::timeout()),
         Ok(Err(Panicked)) => {
             context.metrics().panic();
-            Err(RpcError::panicked())
+            Err(ApiError::panicked())
         }
         Ok(Ok(outcome)) => outcome,
     }
@@ -106,7 +106,7 @@ async fn single(
     let Some((id, outcome)) = run(surface, context, request, Ok(context.limits().handler_timeout())).await else {
         return Answer { status: StatusCode::NO_CONTENT, body: None };
     };
-    let timed_out = outcome.as_ref().is_err_and(RpcError::is_timeout);
+    let timed_out = outcome.as_ref().is_err_and(ApiError::is_timeout);
     let status = if timed_out { StatusCode::GATEWAY_TIMEOUT } else { StatusCode::OK };
     Answer { status, body: Some(write_one(surface.flavour(), id, &outcome)) }
 }
@@ -135,7 +135,7 @@ async fn batch(
                 if let Some((id, mut outcome)) = run(surface.as_ref(), &context, read_request(raw), time).await {
                     // What is kept is counted before it is kept. Errors are short, and no more of them than entries.
                     if outcome.is_ok() && !budget.take_bytes(&context, answer_bytes(id, &outcome)).await {
-                        outcome = Err(RpcError::response_too_large());
+                        outcome = Err(ApiError::response_too_large());
                     }
                     answers.lock()[index] = Some(write_one(flavour, id, &outcome));
                 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 
 /// How the answers of a surface are built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) struct Request<'a> {
 #[derive(Debug)]
 pub(super) struct BadRequest<'a> {
     pub(super) id: Option<&'a RawValue>,
-    pub(super) error: RpcError,
+    pub(super) error: ApiError,
 }
 
 /// The members of a request object. One reader would take the first of two that have one name, and another the last; so such a
@@ -92,24 +92,24 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 /// Reads one request object.
 pub(super) fn read_request(raw: &RawValue) -> Result<Request<'_>, BadRequest<'_>> {
     if !raw.get().starts_with('{') {
-        return Err(BadRequest { id: None, error: RpcError::invalid_request("a request is an object") });
+        return Err(BadRequest { id: None, error: ApiError::invalid_request("a request is an object") });
     }
     let members: Members<'_> = serde_json::from_str(raw.get()).map_err(|_| BadRequest {
         id: None,
-        error: RpcError::invalid_request("a member of the request cannot be read"),
+        error: ApiError::invalid_request("a member of the request cannot be read"),
     })?;
     check(&members)
 }
 
 fn check<'a>(members: &Members<'a>) -> Result<Request<'a>, BadRequest<'a>> {
     if members.id.is_some_and(|id| !matches!(id.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9' | b'n'))) {
-        return Err(BadRequest { id: None, error: RpcError::invalid_request("id must be a string, a number or null") });
+        return Err(BadRequest { id: None, error: ApiError::invalid_request("id must be a string, a number or null") });
     }
     if members.is_twice {
-        let error = RpcError::invalid_request("a member stands twice in the request");
+        let error = ApiError::invalid_request("a member stands twice in the request");
         return Err(BadRequest { id: None, error });
     }
-    let bad = |message| BadRequest { id: members.id, error: RpcError::invalid_request(message) };
+    let bad = |message| BadRequest { id: members.id, error: ApiError::invalid_request(message) };
     if members.jsonrpc.is_some_and(|version| !matches!(version.get(), "null" | "\"1.0\"" | "\"1.1\"" | "\"2.0\"")) {
         return Err(bad("jsonrpc must be \"2.0\""));
     }
@@ -132,11 +132,11 @@ pub(super) enum Body<'a> {
 }
 
 /// Reads a body. The errors are those that have no id to answer to.
-pub(super) fn read_body(body: &[u8], depth_max: usize, entries_max: usize) -> Result<Body<'_>, RpcError> {
+pub(super) fn read_body(body: &[u8], depth_max: usize, entries_max: usize) -> Result<Body<'_>, ApiError> {
     if super::nests_deeper_than(body, depth_max) {
-        return Err(RpcError::invalid_request(format!("the body is nested deeper than {depth_max} levels")));
+        return Err(ApiError::invalid_request(format!("the body is nested deeper than {depth_max} levels")));
     }
-    let parse_error = || RpcError::new(crate::errors::rpc_code::PARSE_ERROR, "Parse error");
+    let parse_error = || ApiError::new(crate::errors::rpc_code::PARSE_ERROR, "Parse error");
     let text = std::str::from_utf8(body).map_err(|_| parse_error())?;
     // Nearly every body is one object whose members can be read: then it is read once.
     if let Ok(members) = serde_json::from_str(text) {
@@ -148,10 +148,10 @@ pub(super) fn read_body(body: &[u8], depth_max: usize, entries_max: usize) -> Re
     }
     let entries: Vec<&RawValue> = serde_json::from_str(whole.get()).map_err(|_| parse_error())?;
     if entries.is_empty() {
-        return Err(RpcError::invalid_request("the batch is empty"));
+        return Err(ApiError::invalid_request("the batch is empty"));
     }
     if entries.len() > entries_max {
-        return Err(RpcError::invalid_request(format!("a batch holds at most {entries_max} requests")));
+        return Err(ApiError::invalid_request(format!("a batch holds at most {entries_max} requests")));
     }
     Ok(Body::Batch(entries))
 }
@@ -164,7 +164,7 @@ pub(super) fn write_answer(
     out: &mut String,
     flavour: Flavour,
     id: Option<&RawValue>,
-    outcome: &Result<Box<RawValue>, RpcError>,
+    outcome: &Result<Box<RawValue>, ApiError>,
 ) {
     let id = id.map_or("null", RawValue::get);
     out.reserve_exact(outcome.as_ref().map_or(128, |result| result.get().len()) + id.len() + ENVELOPE_BYTES);
@@ -184,7 +184,7 @@ fn push(out: &mut String, parts: &[&str]) {
     }
 }
 
-fn write_error(error: &RpcError) -> String {
+fn write_error(error: &ApiError) -> String {
     // An error is a number, a string and a JSON value: that always serialises.
     serde_json::to_string(error).unwrap_or_else(|_| r#"{"code":-32603,"message":"Internal error"}"#.to_owned())
 }
@@ -308,8 +308,8 @@ mod tests {
     #[test]
     fn the_two_flavours_differ_in_what_stands_beside_the_result() {
         let id: &RawValue = serde_json::from_str("7").unwrap();
-        let good: Result<Box<RawValue>, RpcError> = Ok(RawValue::from_string("[1]".into()).unwrap());
-        let bad = Err(RpcError::new(-5, "gone"));
+        let good: Result<Box<RawValue>, ApiError> = Ok(RawValue::from_string("[1]".into()).unwrap());
+        let bad = Err(ApiError::new(-5, "gone"));
         let check = |flavour, outcome, expected: &str| {
             let mut out = String::new();
             write_answer(&mut out, flavour, Some(id), outcome);

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::envelope::{BadRequest, Body, Request, read_body, read_request, write_answer};
 use super::{Flavour, scan};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 
 /// One entry of a body as the envelope understands it, and what would be answered to it.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub fn read(body: &[u8], depth_max: usize, entries_max: usize) -> Result<Vec<Ent
 }
 
 fn entry(read: Result<Request<'_>, BadRequest<'_>>) -> Entry {
-    let written = |id: Option<&RawValue>, outcome: &Result<Box<RawValue>, RpcError>| {
+    let written = |id: Option<&RawValue>, outcome: &Result<Box<RawValue>, ApiError>| {
         [Flavour::Standard, Flavour::Bitcoind].map(|flavour| {
             let mut out = String::new();
             write_answer(&mut out, flavour, id, outcome);

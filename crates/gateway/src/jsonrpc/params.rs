@@ -2,7 +2,7 @@ use std::fmt::Display;
 
 use serde_json::value::RawValue;
 
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 
 /// The parameters of one call, each as the caller wrote it.
 ///
@@ -19,20 +19,20 @@ impl Params {
     ///
     /// # Errors
     /// -32602 for anything but an array, an object, `null` or nothing.
-    pub fn parse(raw: Option<&RawValue>) -> Result<Self, RpcError> {
+    pub fn parse(raw: Option<&RawValue>) -> Result<Self, ApiError> {
         let Some(raw) = raw else { return Ok(Self::default()) };
         if raw.get() == "[]" {
             return Ok(Self { array: true, ..Self::default() });
         }
         match raw.get().as_bytes().first() {
             Some(b'[') => {
-                let values = serde_json::from_str(raw.get())
-                    .map_err(|_| RpcError::invalid_params("params is not valid JSON"))?;
+                let values =
+                    serde_json::from_str(raw.get()).map_err(|_| ApiError::invalid("params is not valid JSON"))?;
                 Ok(Self { values, object: false, array: true })
             }
             Some(b'{') => Ok(Self { values: vec![raw.to_owned()], object: true, array: false }),
             Some(b'n') => Ok(Self::default()),
-            _ => Err(RpcError::invalid_params("params must be an array or an object")),
+            _ => Err(ApiError::invalid("params must be an array or an object")),
         }
     }
 
@@ -70,7 +70,7 @@ impl Params {
     ///
     /// # Errors
     /// -32602 when there are parameters.
-    pub fn none(&self) -> Result<(), RpcError> {
+    pub fn none(&self) -> Result<(), ApiError> {
         let is_empty_object = |value: &RawValue| {
             let inner = value.get().strip_prefix('{').and_then(|text| text.strip_suffix('}'));
             inner.is_some_and(|text| text.trim().is_empty())
@@ -78,7 +78,7 @@ impl Params {
         match self.values.as_slice() {
             [] => Ok(()),
             [only] if only.get() == "null" || is_empty_object(only) => Ok(()),
-            _ => Err(RpcError::invalid_params("this method takes no parameters")),
+            _ => Err(ApiError::invalid("this method takes no parameters")),
         }
     }
 
@@ -86,9 +86,9 @@ impl Params {
     ///
     /// # Errors
     /// -32602 when there are more.
-    pub fn at_most(&self, count: usize) -> Result<(), RpcError> {
+    pub fn at_most(&self, count: usize) -> Result<(), ApiError> {
         if self.values.len() > count {
-            return Err(RpcError::invalid_params(format!("this method takes at most {count} parameters")));
+            return Err(ApiError::invalid(format!("this method takes at most {count} parameters")));
         }
         Ok(())
     }
@@ -97,9 +97,9 @@ impl Params {
     ///
     /// # Errors
     /// -32602 naming the parameter when it is neither text nor a number.
-    pub fn optional_text(&self, index: usize, name: impl Display) -> Result<Option<String>, RpcError> {
+    pub fn optional_text(&self, index: usize, name: impl Display) -> Result<Option<String>, ApiError> {
         let Some(raw) = self.get(index) else { return Ok(None) };
-        let wrong = || RpcError::invalid_params(format!("{name} must be a string"));
+        let wrong = || ApiError::invalid(format!("{name} must be a string"));
         match raw.get().as_bytes().first() {
             Some(b'"') => serde_json::from_str(raw.get()).map(Some).map_err(|_| wrong()),
             Some(b'-' | b'0'..=b'9') => Ok(Some(raw.get().to_owned())),
@@ -120,7 +120,7 @@ pub(crate) fn parse_unsigned(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn params(text: &str) -> Result<Params, RpcError> {
+    fn params(text: &str) -> Result<Params, ApiError> {
         Params::parse(Some(serde_json::from_str::<&RawValue>(text).unwrap()))
     }
 

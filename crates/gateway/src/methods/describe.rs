@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::{Declaration, Declared, ErrorCase, Form, PathVariable, Surface};
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::surfaces::RpcResult;
 
@@ -106,8 +106,8 @@ impl<S: Sync> Surface<S> {
     /// `rpc.discover`.
     pub(super) fn discover(&self, params: &Params) -> RpcResult {
         params.none()?;
-        let text = String::from_utf8(self.document().to_vec()).map_err(|error| RpcError::internal(&error))?;
-        RawValue::from_string(text).map_err(|error| RpcError::internal(&error))
+        let text = String::from_utf8(self.document().to_vec()).map_err(|error| ApiError::internal(&error))?;
+        RawValue::from_string(text).map_err(|error| ApiError::internal(&error))
     }
 }
 

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::{Declaration, Declared, Form, SchemaOf};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::RpcResult;
@@ -76,13 +76,13 @@ impl<S: Sync> Declared<S> {
     ///
     /// # Errors
     /// -32602 when there are too many, one is missing, or one is neither a text nor a number.
-    pub(crate) fn texts(&self, params: &Params) -> Result<Vec<String>, RpcError> {
+    pub(crate) fn texts(&self, params: &Params) -> Result<Vec<String>, ApiError> {
         self.check_number(params)?;
         self.all_texts(params)
     }
 
     /// -32602 when there are more parameters than the method has.
-    pub(crate) fn check_number(&self, params: &Params) -> Result<(), RpcError> {
+    pub(crate) fn check_number(&self, params: &Params) -> Result<(), ApiError> {
         match self.listed_params() {
             [] => params.none(),
             known => params.at_most(known.len()),
@@ -93,11 +93,11 @@ impl<S: Sync> Declared<S> {
     ///
     /// # Errors
     /// -32602 when one is missing, or one is neither a text nor a number.
-    pub(crate) fn all_texts(&self, params: &Params) -> Result<Vec<String>, RpcError> {
+    pub(crate) fn all_texts(&self, params: &Params) -> Result<Vec<String>, ApiError> {
         let known = self.listed_params();
         let texts = all_texts(params, |index| known.get(index).map(|param| param.name))?;
         match known.iter().enumerate().find(|(index, param)| param.is_needed && texts.get(*index).is_none()) {
-            Some((_, param)) => Err(RpcError::invalid_params(format!("{} is required", param.name))),
+            Some((_, param)) => Err(ApiError::invalid(format!("{} is required", param.name))),
             None => Ok(texts),
         }
     }
@@ -117,7 +117,7 @@ impl<S: Sync> Declared<S> {
 pub(crate) fn all_texts(
     params: &Params,
     name: impl Fn(usize) -> Option<&'static str>,
-) -> Result<Vec<String>, RpcError> {
+) -> Result<Vec<String>, ApiError> {
     if params.none().is_ok() {
         return Ok(Vec::new());
     }

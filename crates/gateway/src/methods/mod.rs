@@ -28,7 +28,7 @@ pub(crate) use self::types::{
     TxidText, Verbatim, scalar, schema,
 };
 use crate::bounded::to_raw_bounded;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::RpcResult;
@@ -75,7 +75,7 @@ pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
         self,
         context: &RequestContext,
         surface: &Self::Surface,
-    ) -> impl Future<Output = Result<Self::Answer, RpcError>> + Send;
+    ) -> impl Future<Output = Result<Self::Answer, ApiError>> + Send;
 }
 
 /// An error that a method has of its own.
@@ -91,8 +91,8 @@ pub(crate) struct ErrorCase {
 
 impl ErrorCase {
     /// The error of a call.
-    pub(crate) fn error(&self, message: impl Into<std::borrow::Cow<'static, str>>) -> RpcError {
-        RpcError { data: Some(serde_json::json!({ "code": self.name })), ..RpcError::new(self.code, message) }
+    pub(crate) fn error(&self, message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
+        ApiError { data: Some(serde_json::json!({ "code": self.name })), ..ApiError::new(self.code, message) }
     }
 }
 
@@ -114,7 +114,7 @@ impl<T: Serialize> Written<T> {
     ///
     /// # Errors
     /// It is longer.
-    pub(crate) fn new(answer: &T, bytes_max: usize) -> Result<Self, RpcError> {
+    pub(crate) fn new(answer: &T, bytes_max: usize) -> Result<Self, ApiError> {
         Ok(Self::raw(to_raw_bounded(answer, bytes_max)?))
     }
 }
@@ -135,7 +135,7 @@ impl<T: Serialize> Answer for T {
 /// Handed on without a copy. Its bytes were bounded where it was written.
 impl<T> Answer for Written<T> {
     fn write(self, bytes_max: usize) -> RpcResult {
-        if self.text.get().len() > bytes_max { Err(RpcError::response_too_large()) } else { Ok(self.text) }
+        if self.text.get().len() > bytes_max { Err(ApiError::response_too_large()) } else { Ok(self.text) }
     }
 }
 
@@ -180,7 +180,7 @@ pub(crate) struct Declared<S: 'static> {
     answer: SchemaOf,
     /// Whether parameters can be read.
     #[cfg(test)]
-    check: fn(&Params) -> Result<(), RpcError>,
+    check: fn(&Params) -> Result<(), ApiError>,
     call: for<'a> fn(&'a RequestContext, &'a S, &'static Self, &Params) -> BoxFuture<'a, RpcResult>,
 }
 
@@ -241,7 +241,7 @@ pub(crate) struct Surface<S: 'static> {
     /// Its word in the path: `/v4/<key>/<name>`; of a family what its methods begin with, before `_`.
     pub(crate) name: &'static str,
     introduction: &'static str,
-    admit: fn(&RequestContext) -> Result<(), RpcError>,
+    admit: fn(&RequestContext) -> Result<(), ApiError>,
     methods: &'static [Declared<S>],
     also: &'static [&'static Self],
     variable: Option<PathVariable>,
@@ -270,7 +270,7 @@ impl<S> Surface<S> {
     }
 
     /// Refuses a caller, or an instance that cannot answer, before parameters are read.
-    pub(crate) const fn admitting(mut self, admit: fn(&RequestContext) -> Result<(), RpcError>) -> Self {
+    pub(crate) const fn admitting(mut self, admit: fn(&RequestContext) -> Result<(), ApiError>) -> Self {
         self.admit = admit;
         self
     }
@@ -321,7 +321,7 @@ impl<S: Sync> Surface<S> {
         params: &Params,
     ) -> BoxFuture<'a, RpcResult> {
         let Some((known, lister)) = self.find(method) else {
-            return Box::pin(ready(Err(RpcError::method_not_found())));
+            return Box::pin(ready(Err(ApiError::method_not_found())));
         };
         match (self.admit)(context).and_then(|()| (lister.admit)(context)) {
             Ok(()) => (known.call)(context, surface, known, params),

@@ -15,23 +15,23 @@ use serde_json::{Map, Value};
 
 use super::Form;
 use super::types::{RAW, SCALAR, VERBATIM};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 
 /// Reads the parameters of a method.
 ///
 /// # Errors
 /// -32602 that names the parameter and says what it must be.
-pub(super) fn params<T: DeserializeOwned>(params: &Params, form: Form) -> Result<T, RpcError> {
+pub(super) fn params<T: DeserializeOwned>(params: &Params, form: Form) -> Result<T, ApiError> {
     match form {
         Form::Named if params.is_array() => {
             let sentence = "params must be an object: this surface takes no positional parameters";
-            return Err(RpcError::invalid_params(sentence));
+            return Err(ApiError::invalid(sentence));
         }
         Form::NamedInArray => params.at_most(1)?,
         Form::NamedNothing if !params.is_empty() && params.is_array() => {
             let sentence = "params must be an object or an empty array: this method takes no parameters";
-            return Err(RpcError::invalid_params(sentence));
+            return Err(ApiError::invalid(sentence));
         }
         Form::Nothing | Form::NamedNothing => params.none()?,
         Form::Named | Form::Positional | Form::Variadic => {}
@@ -41,17 +41,17 @@ pub(super) fn params<T: DeserializeOwned>(params: &Params, form: Form) -> Result
         Form::Named | Form::NamedInArray => match params.get(0) {
             Some(object) => {
                 let members = serde_json::from_str(object.get());
-                Members::of(members.map_err(|_| RpcError::invalid_params("params must be an object"))?)
+                Members::of(members.map_err(|_| ApiError::invalid("params must be an object"))?)
             }
             None => Members::none(),
         },
         Form::Positional | Form::Variadic => positional(params, &fields::<T>(), form == Form::Variadic)?,
     };
-    T::deserialize(members).map_err(|error| RpcError::invalid_params(error.to_string()))
+    T::deserialize(members).map_err(|error| ApiError::invalid(error.to_string()))
 }
 
 /// The members of an array by the fields in their order, as they were written: what a field does not take is never read through.
-fn positional<'p>(params: &'p Params, fields: &[&'static str], is_variadic: bool) -> Result<Members<'p>, RpcError> {
+fn positional<'p>(params: &'p Params, fields: &[&'static str], is_variadic: bool) -> Result<Members<'p>, ApiError> {
     let (single, rest) = match fields {
         [single @ .., rest] if is_variadic => (single, Some(*rest)),
         all => {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::read::take_handed;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::jsonrpc::parse_unsigned;
 use crate::state::RequestContext;
 
@@ -370,12 +370,12 @@ impl BlockTag {
     ///
     /// # Errors
     /// -32602: the block at the height has another hash.
-    pub(crate) fn height(&self, context: &RequestContext) -> Result<Option<Height>, RpcError> {
+    pub(crate) fn height(&self, context: &RequestContext) -> Result<Option<Height>, ApiError> {
         let Some(height) = self.height else { return Ok(None) };
         if let Some(hash) = &self.hash {
-            let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
+            let record = context.snapshot().block(height).map_err(|error| ApiError::internal(&error))?;
             if record.is_some_and(|record| !record.id.hash.to_string().eq_ignore_ascii_case(hash)) {
-                return Err(RpcError::invalid_params(format!("the block at height {height} has another hash")));
+                return Err(ApiError::invalid(format!("the block at height {height} has another hash")));
             }
         }
         Ok(Some(height))
@@ -385,7 +385,7 @@ impl BlockTag {
     ///
     /// # Errors
     /// As [`Self::height`].
-    pub(crate) fn height_of(tag: Option<&Self>, context: &RequestContext) -> Result<Option<Height>, RpcError> {
+    pub(crate) fn height_of(tag: Option<&Self>, context: &RequestContext) -> Result<Option<Height>, ApiError> {
         tag.map_or(Ok(None), |tag| tag.height(context))
     }
 }

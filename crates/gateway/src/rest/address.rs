@@ -15,7 +15,7 @@ use super::account::{AccountBalance, AccountUtxos};
 use super::alkanes::alkanes_in;
 use super::part::Part;
 use super::route::{AddressText, Base, Count, Declared, Digits, Group, Route, Time, Verb};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::interrupt::Kept;
 use crate::methods::Hash;
 use crate::state::RequestContext;
@@ -62,7 +62,7 @@ impl Route for AddressBalance {
     const EXAMPLE: &'static str = super::EXAMPLE_OF_ADDRESS;
     type Answer = AddressBalanceAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<AddressBalanceAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<AddressBalanceAnswer, ApiError> {
         let AddressText(address) = self.address;
         let totals = totals(context, &route(context, "address", &address)?.key).await?;
         Ok(AddressBalanceAnswer {
@@ -93,26 +93,26 @@ impl Route for TaprootBalance {
     const EXAMPLE: &'static str = super::EXAMPLE_OF_ADDRESS;
     type Answer = Balance;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Balance, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Balance, ApiError> {
         let totals = totals(context, &taproot(context, "address", &self.address.0)?.key).await?;
         Ok(Balance { balance: totals.chain.balance(), unconfirmed_balance: unconfirmed(&totals)? })
     }
 }
 
-fn unconfirmed(totals: &crate::surfaces::esplora::Totals) -> Result<i64, RestError> {
-    i64::try_from(totals.unconfirmed_balance()).map_err(|error| RestError::internal(&error))
+fn unconfirmed(totals: &crate::surfaces::esplora::Totals) -> Result<i64, ApiError> {
+    i64::try_from(totals.unconfirmed_balance()).map_err(|error| ApiError::internal(&error))
 }
 
 /// The address in a field; a refusal names the field (docs/api.md).
-fn route(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, RestError> {
-    let route = AddressRoute::address(context, text).map_err(RestError::from);
-    route.map_err(|error| RestError { message: format!("{field}: {}", error.message).into(), ..error })
+fn route(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, ApiError> {
+    let route = AddressRoute::address(context, text).map_err(ApiError::from);
+    route.map_err(|error| ApiError { message: format!("{field}: {}", error.message).into(), ..error })
 }
 
-fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, RestError> {
+fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, ApiError> {
     let route = route(context, field, text)?;
     if !route.script.as_ref().is_some_and(|script| script.is_p2tr()) {
-        return Err(RestError::bad_request(format!("{field} must be a taproot address")));
+        return Err(ApiError::invalid(format!("{field} must be a taproot address")));
     }
     Ok(route)
 }
@@ -250,7 +250,7 @@ impl Route for AddressUtxos {
     const EXAMPLE: &'static str = super::EXAMPLE_OF_ADDRESS;
     type Answer = UtxoPage;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<UtxoPage, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<UtxoPage, ApiError> {
         let AddressText(address) = &self.address;
         let limit = self.limit.map(|limit| limit.at_most(UTXOS_LIMIT_MAX));
         let route = route(context, "address", address)?;
@@ -306,7 +306,7 @@ impl Route for TaprootHistory {
         r#"{"taprootAddress":"bcrt1p8wpt9v4frpf3tkn0srd97pksgsxc5hs52lafxwru9kgeephvs7rqjeprhg"}"#;
     type Answer = TaprootHistoryAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<TaprootHistoryAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TaprootHistoryAnswer, ApiError> {
         let route = taproot(context, "taprootAddress", &self.taproot_address.0)?;
         let count = self.total_txs.map_or(HISTORY_DEFAULT, |count| count.at_most(HISTORY_MAX));
         let mut transactions = Vec::new();
@@ -345,9 +345,9 @@ impl Route for TaprootHistory {
 }
 
 /// RFC 3339 in UTC.
-pub(super) fn timestamp(unix_seconds: u32) -> Result<String, RestError> {
+pub(super) fn timestamp(unix_seconds: u32) -> Result<String, ApiError> {
     let format = &time::format_description::well_known::Rfc3339;
     let instant = time::OffsetDateTime::from_unix_timestamp(i64::from(unix_seconds))
-        .map_err(|error| RestError::internal(&error))?;
-    instant.format(format).map_err(|error| RestError::internal(&error))
+        .map_err(|error| ApiError::internal(&error))?;
+    instant.format(format).map_err(|error| ApiError::internal(&error))
 }

@@ -5,7 +5,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::alkanes::alkane_id;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::jsonrpc::nests_deeper_than;
 
 /// The members of an object, or `None` when one stands twice: one reader takes the first and another the last, so it means
@@ -42,18 +42,18 @@ pub(crate) struct RestBody(Map<String, Value>);
 
 impl RestBody {
     /// Reads a body: `{}` for routes without parameters; a zero-length or non-object body is 400 (docs/api.md).
-    pub(crate) fn parse(body: &[u8], depth_max: usize) -> Result<Self, RestError> {
+    pub(crate) fn parse(body: &[u8], depth_max: usize) -> Result<Self, ApiError> {
         if body.is_empty() {
-            return Err(RestError::bad_request("the body is empty: send a JSON object, {} for no parameters"));
+            return Err(ApiError::invalid("the body is empty: send a JSON object, {} for no parameters"));
         }
         if nests_deeper_than(body, depth_max) {
-            return Err(RestError::bad_request(format!("the body is nested deeper than {depth_max} levels")));
+            return Err(ApiError::invalid(format!("the body is nested deeper than {depth_max} levels")));
         }
         match serde_json::from_slice(body) {
             Ok(Members(Some(members))) => Ok(Self(members)),
-            Ok(Members(None)) => Err(RestError::bad_request("a member stands twice in the body")),
-            Err(error) if error.is_data() => Err(RestError::bad_request("the body must be a JSON object")),
-            Err(_) => Err(RestError::bad_request("the body is not valid JSON")),
+            Ok(Members(None)) => Err(ApiError::invalid("a member stands twice in the body")),
+            Err(error) if error.is_data() => Err(ApiError::invalid("the body must be a JSON object")),
+            Err(_) => Err(ApiError::invalid("the body is not valid JSON")),
         }
     }
 
@@ -61,14 +61,14 @@ impl RestBody {
     ///
     /// # Errors
     /// 400 when a member is no UTF-8 behind its percent signs, or stands twice with two values.
-    pub(crate) fn of_query(query: Option<&str>) -> Result<Self, RestError> {
+    pub(crate) fn of_query(query: Option<&str>) -> Result<Self, ApiError> {
         let mut members = Map::new();
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let bad = || RestError::bad_request("the query holds a percent sign without two hex digits of UTF-8");
+            let bad = || ApiError::invalid("the query holds a percent sign without two hex digits of UTF-8");
             let (name, value) = (percent_decoded(name).ok_or_else(bad)?, percent_decoded(value).ok_or_else(bad)?);
             if members.get(&name).is_some_and(|known| *known != value) {
-                return Err(RestError::bad_request("a member stands twice in the query with two values"));
+                return Err(ApiError::invalid("a member stands twice in the query with two values"));
             }
             members.insert(name, Value::String(value));
         }
@@ -97,13 +97,13 @@ impl RestBody {
         &mut self,
         name: &'static str,
         others: &'static [&'static str],
-    ) -> Result<Option<&'static str>, RestError> {
+    ) -> Result<Option<&'static str>, ApiError> {
         let mut found: Option<(&'static str, Value)> = None;
         for other in std::iter::once(name).chain(others.iter().copied()) {
             let Some(value) = self.0.remove(other).filter(|value| !value.is_null()) else { continue };
             match &found {
                 Some((known, first)) if !agree(first, &value) => {
-                    return Err(RestError::bad_request(format!("{known} and {other} differ")));
+                    return Err(ApiError::invalid(format!("{known} and {other} differ")));
                 }
                 Some(_) => {}
                 None => found = Some((other, value)),
@@ -115,18 +115,18 @@ impl RestBody {
     }
 
     /// An optional member that is a non-negative integer, as a number or decimal text; capped at `cap`.
-    pub(crate) fn natural(&self, name: &str, cap: usize) -> Result<Option<usize>, RestError> {
+    pub(crate) fn natural(&self, name: &str, cap: usize) -> Result<Option<usize>, ApiError> {
         match self.get(name) {
             Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(Some(0)),
             Some(Value::String(text)) if text == "0" => Ok(Some(0)),
             _ => self
                 .positive(name, cap)
-                .map_err(|_| RestError::bad_request(format!("{name} must be a non-negative integer"))),
+                .map_err(|_| ApiError::invalid(format!("{name} must be a non-negative integer"))),
         }
     }
 
     /// An optional member that is a positive integer, as a number or decimal text; capped at `cap`.
-    pub(crate) fn positive(&self, name: &str, cap: usize) -> Result<Option<usize>, RestError> {
+    pub(crate) fn positive(&self, name: &str, cap: usize) -> Result<Option<usize>, ApiError> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let number = match value {
             Value::Number(number) => number.as_u64().or_else(|| too_large(&number.to_string())),
@@ -134,7 +134,7 @@ impl RestBody {
             _ => None,
         };
         match number {
-            None | Some(0) => Err(RestError::bad_request(format!("{name} must be a positive integer"))),
+            None | Some(0) => Err(ApiError::invalid(format!("{name} must be a positive integer"))),
             Some(number) => Ok(Some(usize::try_from(number).unwrap_or(usize::MAX).min(cap))),
         }
     }

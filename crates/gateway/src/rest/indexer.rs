@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::Part;
 use super::route::{Base, Declared, Group, Pages, Route, Verb, Wrapping};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::Hash;
 use crate::state::RequestContext;
 
@@ -38,8 +38,8 @@ impl Route for BareHeight {
     const WRAPPING: Wrapping = Wrapping::Bare;
     type Answer = HeightAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<HeightAnswer, RestError> {
-        let tip = context.tip().ok_or_else(RestError::starting)?;
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<HeightAnswer, ApiError> {
+        let tip = context.tip().ok_or_else(ApiError::starting)?;
         Ok(HeightAnswer { height: tip.height })
     }
 }
@@ -53,7 +53,7 @@ impl Route for IndexHeight {
         &[(Verb::Get, "blockheight"), (Verb::Post, "blockheight"), (Verb::Post, "get-block-height")];
     type Answer = HeightAnswer;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<HeightAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<HeightAnswer, ApiError> {
         BareHeight {}.answer(context, part).await
     }
 }
@@ -72,8 +72,8 @@ impl Route for IndexHash {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "blockhash"), (Verb::Post, "get-block-hash")];
     type Answer = HashAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<HashAnswer, RestError> {
-        let tip = context.tip().ok_or_else(RestError::starting)?;
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<HashAnswer, ApiError> {
+        let tip = context.tip().ok_or_else(ApiError::starting)?;
         Ok(HashAnswer { hash: Hash::of(tip.hash) })
     }
 }
@@ -94,8 +94,8 @@ impl Route for IndexPosition {
         &[(Verb::Get, "indexer-position"), (Verb::Post, "get-indexer-position")];
     type Answer = PositionAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<PositionAnswer, RestError> {
-        let tip = context.tip().ok_or_else(RestError::starting)?;
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<PositionAnswer, ApiError> {
+        let tip = context.tip().ok_or_else(ApiError::starting)?;
         Ok(PositionAnswer { height: tip.height, hash: Hash::of(tip.hash) })
     }
 }
@@ -145,15 +145,15 @@ impl Route for Reorganisations {
     const PAGES: Option<Pages> = Some(Pages { default: Some(20), max: 100 });
     type Answer = ReorganisationsAnswer;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<ReorganisationsAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<ReorganisationsAnswer, ApiError> {
         let read = move |snapshot: &Snapshot| {
             let all = grouped(snapshot.undone_blocks(usize::MAX)?);
             let count = all.len();
             let reorgs = part.of(all).into_iter().map(|left| reorganisation(snapshot, &left));
             Ok(ReorganisationsAnswer { reorgs: reorgs.collect::<Result<_, StoreError>>()?, count })
         };
-        let answer = context.read(read).await.map_err(|error| RestError::internal(&error))?;
-        answer.map_err(|error: StoreError| RestError::internal(&error))
+        let answer = context.read(read).await.map_err(|error| ApiError::internal(&error))?;
+        answer.map_err(|error: StoreError| ApiError::internal(&error))
     }
 }
 

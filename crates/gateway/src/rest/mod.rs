@@ -18,7 +18,7 @@ use hyper::{HeaderMap, StatusCode};
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::ModuleId;
 
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::state::RequestContext;
 
@@ -32,7 +32,7 @@ pub(crate) use route::{
 };
 
 /// What a REST handler answers.
-pub(crate) type RestResult = Result<Reply, RestError>;
+pub(crate) type RestResult = Result<Reply, ApiError>;
 
 /// The members of a request about an address.
 const EXAMPLE_OF_ADDRESS: &str = r#"{"address":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;

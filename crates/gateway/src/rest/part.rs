@@ -1,7 +1,7 @@
 //! Pages of listings.
 
 use super::RestBody;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 
 /// Records of a page when nothing is said, and at most.
 const LIMIT_DEFAULT: usize = 50;
@@ -20,10 +20,10 @@ pub(crate) struct Part {
 
 impl Part {
     /// `limit` or `count`, and `offset` or a page that counts from 1, where 0 acts as 1.
-    pub(crate) fn read(body: &RestBody, default: Option<usize>, cap: usize) -> Result<Self, RestError> {
+    pub(crate) fn read(body: &RestBody, default: Option<usize>, cap: usize) -> Result<Self, ApiError> {
         let limit = match (body.positive("limit", cap)?, body.positive("count", cap)?) {
             (Some(limit), Some(count)) if limit != count => {
-                return Err(RestError::bad_request("limit and count differ"));
+                return Err(ApiError::invalid("limit and count differ"));
             }
             (limit, count) => limit.or(count).or(default),
         };
@@ -33,7 +33,7 @@ impl Part {
             page.map(|page| page.saturating_sub(1).saturating_mul(limit.unwrap_or(LIMIT_DEFAULT)).min(OFFSET_MAX));
         let limit = if paged.is_some() { limit.or(Some(LIMIT_DEFAULT)) } else { limit };
         match (offset, paged) {
-            (Some(offset), Some(paged)) if offset != paged => Err(RestError::bad_request("offset and page differ")),
+            (Some(offset), Some(paged)) if offset != paged => Err(ApiError::invalid("offset and page differ")),
             (offset, paged) => Ok(Self { offset: paged.or(offset).unwrap_or(0), limit }),
         }
     }

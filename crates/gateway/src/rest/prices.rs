@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::part::Part;
 use super::route::{Base, Changes, Declared, Group, Route, Time, Verb};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::scalar;
 use crate::state::RequestContext;
 
@@ -43,16 +43,16 @@ const WINDOWS: [(u64, u64); 4] = [(1, 1), (7, HOUR), (30, HOUR), (365, DAY)];
 const FIRST_SUBSIDY: u64 = 50 * 100_000_000;
 
 /// The prices and the newest of them.
-fn newest(context: &RequestContext) -> Result<(Arc<dyn BitcoinPrices>, PriceReport), RestError> {
+fn newest(context: &RequestContext) -> Result<(Arc<dyn BitcoinPrices>, PriceReport), ApiError> {
     let prices = context.shared().prices.as_ref().ok_or_else(|| {
-        RestError::new(
+        ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "PRICES_NOT_CONFIGURED",
             "this instance has no source of prices in US dollars: its operator sets [prices] evm_url",
         )
     })?;
     let report = prices.current().ok_or_else(|| {
-        RestError::new(
+        ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "STARTING",
             "no price is known yet: the source has not answered, or has nothing to tell",
@@ -65,8 +65,8 @@ fn newest(context: &RequestContext) -> Result<(Arc<dyn BitcoinPrices>, PriceRepo
 async fn read<T: Send + 'static>(
     context: &RequestContext,
     look: impl FnOnce(&Snapshot) -> T + Send + 'static,
-) -> Result<T, RestError> {
-    context.read(look).await.map_err(|error| RestError::internal(&error))
+) -> Result<T, ApiError> {
+    context.read(look).await.map_err(|error| ApiError::internal(&error))
 }
 
 /// US dollars for one bitcoin.
@@ -96,7 +96,7 @@ struct Provenance {
 }
 
 impl Provenance {
-    fn of(report: PriceReport) -> Result<Self, RestError> {
+    fn of(report: PriceReport) -> Result<Self, ApiError> {
         let time = u32::try_from(report.newest.time).unwrap_or(u32::MAX);
         Ok(Self { source: report.source, timestamp: Time::of(time)?, stale: report.is_stale })
     }
@@ -118,7 +118,7 @@ impl Route for NewestPrice {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-bitcoin-price")];
     type Answer = NewestPriceAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<NewestPriceAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<NewestPriceAnswer, ApiError> {
         let (_, report) = newest(context)?;
         Ok(NewestPriceAnswer { bitcoin: report.newest.price.into(), provenance: Provenance::of(report)? })
     }
@@ -148,7 +148,7 @@ impl Route for YearRange {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-bitcoin-market-weekly")];
     type Answer = YearRangeAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<YearRangeAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<YearRangeAnswer, ApiError> {
         let (prices, report) = newest(context)?;
         let (end, current) = (report.newest.time, report.newest.price);
         let year = read(context, move |_| prices.range(end.saturating_sub(YEAR), end)).await?;
@@ -211,7 +211,7 @@ impl Route for Markets {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-bitcoin-markets")];
     type Answer = Vec<Market>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Vec<Market>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Vec<Market>, ApiError> {
         let (prices, report) = newest(context)?;
         Ok(vec![Market {
             name: exchange(&report.source).to_owned(),
@@ -313,7 +313,7 @@ impl Route for Chart {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = ChartAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<ChartAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<ChartAnswer, ApiError> {
         let Window { days, spacing } = self.days;
         let (prices, report) = newest(context)?;
         let end = report.newest.time;
@@ -323,7 +323,7 @@ impl Route for Chart {
             pairs(&points, prices.as_ref(), snapshot, network)
         });
         Ok(ChartAnswer {
-            points: points.await?.map_err(|error| RestError::internal(&error))?,
+            points: points.await?.map_err(|error| ApiError::internal(&error))?,
             provenance: Provenance::of(report)?,
         })
     }

@@ -11,7 +11,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::methods::{Declared, ErrorCase, Form, Method, Surface, Verbatim, scalar};
 use crate::state::{Caller, RequestContext, unix_millis};
 
@@ -56,12 +56,12 @@ impl Manager {
     }
 }
 
-fn manager(context: &RequestContext) -> Result<Manager, RpcError> {
+fn manager(context: &RequestContext) -> Result<Manager, ApiError> {
     match context.caller() {
         Caller::Key(record) if record.management => {
             Ok(Manager { account: record.account, key: record.id, admin: record.admin })
         }
-        _ => Err(RpcError::new(rpc_code::NOT_ALLOWED, "management access required")),
+        _ => Err(ApiError::new(rpc_code::NOT_ALLOWED, "management access required")),
     }
 }
 
@@ -136,13 +136,13 @@ impl Method for CreateApiKey {
     type Surface = ();
     type Answer = CreatedApiKey;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, ApiError> {
         let manager = manager(context)?;
         let limits = WindowLimits { per_minute: self.per_minute, per_day: self.per_day };
         let now = unix_millis();
         let expires_at = self.expires_in_days.map(|days| expiry_in_days(days, now)).transpose();
         let expires_at = expires_at
-            .map_err(|_| RpcError::invalid_params(format!("expiresInDays must be from 1 to {KEY_LIFE_DAYS_MAX}")))?;
+            .map_err(|_| ApiError::invalid(format!("expiresInDays must be from 1 to {KEY_LIFE_DAYS_MAX}")))?;
         let new = NewKey { limits, expires_at, ..NewKey::in_account(self.name, manager.account) };
         let created = context.keys().create(new, &manager.actor(), now).await.map_err(refused)?;
         Ok(shown_once(&created))
@@ -187,7 +187,7 @@ impl Method for ListApiKeys {
     type Surface = ();
     type Answer = ListedApiKeys;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<ListedApiKeys, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ListedApiKeys, ApiError> {
         let keys = context.keys().list_of(manager(context)?.account).await.map_err(refused)?;
         Ok(ListedApiKeys { keys: keys.into_iter().map(listed).collect() })
     }
@@ -233,7 +233,7 @@ impl Method for RevokeApiKey {
     type Surface = ();
     type Answer = RevokedApiKey;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<RevokedApiKey, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<RevokedApiKey, ApiError> {
         let manager = manager(context)?;
         let id = own_key(context, manager, self.id.0).await?.id;
         let keys = context.keys();
@@ -265,16 +265,16 @@ impl Method for RerollApiKey {
     type Surface = ();
     type Answer = CreatedApiKey;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, ApiError> {
         let manager = manager(context)?;
         let grace = self.grace_seconds.unwrap_or(0);
         if grace > GRACE_SECONDS_MAX {
-            return Err(RpcError::invalid_params(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
+            return Err(ApiError::invalid(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
         }
         let old = own_key(context, manager, self.id.0).await?;
         // The new key has the rights of the old one, and the manager sees it.
         if old.admin && !manager.admin {
-            return Err(RpcError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
+            return Err(ApiError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
         }
         let id = old.id;
         let (keys, now) = (context.keys(), unix_millis());
@@ -353,11 +353,11 @@ impl Method for GetUsage {
     type Surface = ();
     type Answer = Usage;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Usage, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Usage, ApiError> {
         let manager = manager(context)?;
         let days = self.days.unwrap_or(USAGE_DAYS_DEFAULT);
         if !(1..=USAGE_DAYS_MAX).contains(&days) {
-            return Err(RpcError::invalid_params(format!("days must be from 1 to {USAGE_DAYS_MAX}")));
+            return Err(ApiError::invalid(format!("days must be from 1 to {USAGE_DAYS_MAX}")));
         }
         let usage = context.keys().usage(manager.account, days, unix_millis()).await.map_err(refused)?;
         let AccountUsage { surfaces, callers } = usage;
@@ -379,22 +379,22 @@ impl Method for GetUsage {
 }
 
 /// A key of the caller's account. One of another account does not exist for this one.
-async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Result<KeyRecord, RpcError> {
+async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Result<KeyRecord, ApiError> {
     let keys = context.keys().list_of(manager.account).await.map_err(refused)?;
-    keys.into_iter().find(|key| key.id == id).ok_or_else(|| RpcError::not_found("no such key"))
+    keys.into_iter().find(|key| key.id == id).ok_or_else(|| ApiError::not_found("no such key"))
 }
 
-fn refused(error: AccessError) -> RpcError {
+fn refused(error: AccessError) -> ApiError {
     match error {
         AccessError::InvalidName | AccessError::InvalidLimit | AccessError::InvalidExpiry | AccessError::Inactive => {
-            RpcError::invalid_params(error.to_string())
+            ApiError::invalid(error.to_string())
         }
-        AccessError::NoSuchKey => RpcError::not_found("no such key"),
+        AccessError::NoSuchKey => ApiError::not_found("no such key"),
         AccessError::RerolledBefore | AccessError::OtherInGrace => KEY_IN_GRACE.error(error.to_string()),
         AccessError::KeyLimit { .. } => KEY_LIMIT_REACHED.error(error.to_string()),
         AccessError::Unavailable(_) => {
-            RpcError { data: Some(json!({ "code": "AUTH_UNAVAILABLE" })), ..RpcError::internal(&error) }
+            ApiError { data: Some(json!({ "code": "AUTH_UNAVAILABLE" })), ..ApiError::internal(&error) }
         }
-        other => RpcError::internal(&other),
+        other => ApiError::internal(&other),
     }
 }

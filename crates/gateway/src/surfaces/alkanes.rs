@@ -21,7 +21,7 @@ use super::{outputs, to_raw};
 use crate::alkanes::{
     self, EventItem, IdDigits, ResponseItem, TransferItem, decimal, hex, response, trace_events, transfers,
 };
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, OrNull, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
@@ -84,7 +84,7 @@ struct ReadCall {
 }
 
 impl ReadCall {
-    fn read(call: Call) -> Result<Self, RpcError> {
+    fn read(call: Call) -> Result<Self, ApiError> {
         let transaction = call.transaction.as_ref().map(|bytes| bytes.decoded("call.transaction")).transpose()?;
         let block = call.block.as_ref().map(|bytes| bytes.decoded("call.block")).transpose()?;
         Ok(Self { call, transaction: transaction.flatten(), block: block.flatten() })
@@ -141,7 +141,7 @@ impl Method for Simulate {
     type Surface = ();
     type Answer = Written<SimulateAnswer>;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
         let call = ReadCall::read(self.call)?;
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let answer = alkanes::try_out(context, height, move |moment| {
@@ -182,7 +182,7 @@ impl Method for Meta {
     type Surface = ();
     type Answer = Value;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, ApiError> {
         let (target, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
         let answer = alkanes::try_out(context, height, move |moment| {
             views::meta(&Parcel::calling(target, &[], u64::from(moment.view.height)), &moment.view)
@@ -211,7 +211,7 @@ impl Method for GetBytecode {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
         let code = alkanes::read(context, height, None, move |moment| views::bytecode(id, &moment.view));
         Ok(hex(&code.await?))
@@ -250,7 +250,7 @@ impl Method for GetDeployment {
     type Surface = ();
     type Answer = Deployment;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Deployment, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Deployment, ApiError> {
         let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
         let created = alkanes::read(context, height, None, move |moment| views::created_at(id, &moment.view));
         let created: Option<OutPoint> = created.await?;
@@ -280,7 +280,7 @@ impl Method for TraceOf {
     type Surface = ();
     type Answer = Written<Vec<EventItem>>;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
         let asked = OutPoint { txid: self.outpoint.txid.0, vout: self.outpoint.vout.0 };
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let trace = alkanes::read(context, height, None, move |moment| {
@@ -338,7 +338,7 @@ impl Method for TraceBlock {
     type Surface = ();
     type Answer = Written<Vec<TracedMessage>>;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
         let height = HeightParam::height(self.height.as_ref(), self.tag.as_ref(), context)?;
         let traces = alkanes::read(context, height, None, move |moment| {
             let limits = moment.view.limits;
@@ -397,11 +397,11 @@ impl Method for ByOutpoint {
     type Surface = ();
     type Answer = Value;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, ApiError> {
         let input = self.outpoint.0;
         if input.is_object() {
             if self.block_tag.is_some() || self.protocol_tag.is_some() {
-                return Err(RpcError::invalid_params("this method takes at most 2 parameters"));
+                return Err(ApiError::invalid("this method takes at most 2 parameters"));
             }
             // Clients of the array shape send a tag.
             let Some(tag) = self.tag else { return outputs::by_outpoint(context, &input, None).await };
@@ -410,7 +410,7 @@ impl Method for ByOutpoint {
             return outputs::by_outpoint_as_array(context, &input, height).await;
         }
         let vout = self.tag.and_then(|vout| decimal(&vout.0));
-        let vout = vout.ok_or_else(|| RpcError::invalid_params("vout must be a non-negative integer"))?;
+        let vout = vout.ok_or_else(|| ApiError::invalid("vout must be a non-negative integer"))?;
         let mut input = json!({ "txid": input, "vout": vout.to_string() });
         if let Some(protocol) = self.protocol_tag {
             input["protocolTag"] = protocol.0.into();
@@ -438,17 +438,17 @@ impl Method for ByAddress {
     type Surface = ();
     type Answer = Value;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, ApiError> {
         let mut input = self.address.0;
         let mut order = outputs::Order::Display;
         if input.is_object() {
             if self.protocol_tag.is_some() {
-                return Err(RpcError::invalid_params("this method takes at most 2 parameters"));
+                return Err(ApiError::invalid("this method takes at most 2 parameters"));
             }
             order = outputs::order_for(self.tag.is_some(), &input);
         } else {
             let Value::String(_) = input else {
-                return Err(RpcError::invalid_params("address must be a string"));
+                return Err(ApiError::invalid("address must be a string"));
             };
             input = json!({ "address": input });
             if let Some(protocol) = self.protocol_tag {
@@ -493,7 +493,7 @@ impl Method for ByHeight {
     type Surface = ();
     type Answer = ByHeightAnswer;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<ByHeightAnswer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ByHeightAnswer, ApiError> {
         let height = HeightParam::height(self.height.as_ref(), self.tag.as_ref(), context)?;
         let as_of = BlockTag::height_of(self.tag.as_ref(), context)?;
         let runes = alkanes::read(context, as_of, None, move |moment| {
@@ -530,10 +530,10 @@ impl Method for SpendablesByAddress {
     type Surface = ();
     type Answer = Value;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, ApiError> {
         let input = self.address.0;
         let address = input.get("address").unwrap_or(&input).as_str();
-        let address = address.ok_or_else(|| RpcError::invalid_params("address must be a string"))?;
+        let address = address.ok_or_else(|| ApiError::invalid("address must be a string"))?;
         outputs::spendables(context, address, BlockTag::height_of(self.tag.as_ref(), context)?).await
     }
 }
@@ -554,7 +554,7 @@ impl Method for GetStorageAt {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         let StorageRequest { id, key } = self.request;
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let value = alkanes::read(context, height, None, move |moment| views::storage_at(id, &key, &moment.view));
@@ -584,7 +584,7 @@ impl Method for GetInventory {
     type Surface = ();
     type Answer = Inventory;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Inventory, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Inventory, ApiError> {
         let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
         let held = alkanes::read(context, height, None, move |moment| views::inventory(id, &moment.view));
         Ok(Inventory { alkanes: transfers(&held.await?) })
@@ -605,7 +605,7 @@ impl Method for Sequence {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let next = alkanes::read(context, height, None, |moment| views::sequence(&moment.view));
         Ok(next.await?.to_string())
@@ -651,7 +651,7 @@ impl Method for Unwrap {
     type Surface = ();
     type Answer = PendingPayments;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<PendingPayments, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<PendingPayments, ApiError> {
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let pending = alkanes::read(context, height, None, |moment| views::pending_unwraps(&moment.view));
         let payments = pending.await?.into_iter().map(|payment| PendingPayment {
@@ -686,7 +686,7 @@ macro_rules! views_in_digits {
                 type Surface = ();
                 type Answer = String;
 
-                async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+                async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
                     let height = BlockTag::height_of(self.tag.as_ref(), context)?;
                     let payload = self.input.unwrap_or_default().0;
                     Ok(hex(&alkanes::call(context, $name.to_owned(), payload, height).await?))

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 use super::esplora::accepted;
 use super::{RpcResult, integer_to_raw, node_cost, to_raw};
 use crate::byte_budget::HeldFor;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::methods::{
     Declared, Form, Hash, HexText, Method, Natural, NaturalText, Object, Param, Surface, Text, Verbatim, needs, takes,
 };
@@ -47,8 +47,8 @@ pub(super) static BTC: Surface<()> = Surface::new(
 )
 .having(&[&NODE]);
 
-fn tip(context: &RequestContext) -> Result<BlockId, RpcError> {
-    context.tip().ok_or_else(RpcError::starting)
+fn tip(context: &RequestContext) -> Result<BlockId, ApiError> {
+    context.tip().ok_or_else(ApiError::starting)
 }
 
 /// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
@@ -200,16 +200,16 @@ impl Method for BlockHashAt {
     type Surface = ();
     type Answer = Hash;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Hash, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Hash, ApiError> {
         let Text(text) = self.height;
         let tip = tip(context)?;
         let digits = text.strip_prefix('-').unwrap_or(&text);
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            return Err(RpcError::invalid_params("height must be an integer"));
+            return Err(ApiError::invalid("height must be an integer"));
         }
-        let out_of_range = || RpcError::new(OUT_OF_RANGE.0, OUT_OF_RANGE.1);
+        let out_of_range = || ApiError::new(OUT_OF_RANGE.0, OUT_OF_RANGE.1);
         let height: Height = text.parse().ok().filter(|height| *height <= tip.height).ok_or_else(out_of_range)?;
-        let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
+        let record = context.snapshot().block(height).map_err(|error| ApiError::internal(&error))?;
         Ok(Hash::of(record.ok_or_else(out_of_range)?.id.hash))
     }
 }
@@ -217,7 +217,7 @@ impl Method for BlockHashAt {
 /// Asks the node what a caller asks and hands over what it says, a few calls of all and fewer of one caller at a time.
 pub(crate) async fn pass(context: &RequestContext, method: &'static str, params: Vec<Box<RawValue>>) -> RpcResult {
     node_cost::check(method, &params, matches!(context.caller(), Caller::Key(_)))?;
-    let permit = context.permit(&context.shared().node_calls).await.ok_or_else(RpcError::panicked)?;
+    let permit = context.permit(&context.shared().node_calls).await.ok_or_else(ApiError::panicked)?;
     let held = Arc::new(Mutex::new(context.held_bytes(HeldFor::Node)));
     let node = Arc::clone(context.node());
     let bytes_max = context.limits().response_bytes_max;
@@ -231,12 +231,12 @@ pub(crate) async fn pass(context: &RequestContext, method: &'static str, params:
     match tokio::spawn(call.in_current_span()).await {
         Ok((Err(NodeError::NoMemory), _)) => {
             context.budget().overload();
-            Err(RpcError::panicked())
+            Err(ApiError::panicked())
         }
         Ok((answer, _held)) => answer.map_err(|error| from_node(&error)),
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(RpcError::panicked()),
+            Err(_) => Err(ApiError::panicked()),
         },
     }
 }
@@ -247,16 +247,16 @@ pub(super) async fn ask(node: &dyn Node, method: &str, params: &[Box<RawValue>])
 }
 
 /// Errors of the node's own keep code and message; everything else says only that the node is not available.
-pub(super) fn from_node(error: &NodeError) -> RpcError {
+pub(super) fn from_node(error: &NodeError) -> ApiError {
     match error {
-        NodeError::Rpc { code, message } => RpcError::new(*code, message.clone()),
-        NodeError::TooLarge(_) => RpcError::response_too_large(),
+        NodeError::Rpc { code, message } => ApiError::new(*code, message.clone()),
+        NodeError::TooLarge(_) => ApiError::response_too_large(),
         NodeError::NoMemory | NodeError::Unavailable(_) | NodeError::Unauthorized | NodeError::WrongNetwork(_) => {
-            RpcError::upstream_unavailable()
+            ApiError::upstream_unavailable()
         }
         NodeError::Invalid(reason) => {
             tracing::warn!(reason, "the node answered something unusable");
-            RpcError::upstream_unavailable()
+            ApiError::upstream_unavailable()
         }
     }
 }

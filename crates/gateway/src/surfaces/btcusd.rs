@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::kept::Kept;
 use super::{RpcResult, RpcSurface, to_raw};
 use crate::alkanes::{self, Fault, hex};
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Written};
 use crate::state::{BoxFuture, RequestContext};
@@ -83,7 +83,7 @@ impl Method for IndexHeight {
     type Surface = BtcusdRpc;
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, _surface: &BtcusdRpc) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, _surface: &BtcusdRpc) -> Result<String, ApiError> {
         Ok(newest(context)?.to_string())
     }
 }
@@ -107,10 +107,10 @@ impl Method for View {
     type Surface = BtcusdRpc;
     type Answer = Written<String>;
 
-    async fn call(self, context: &RequestContext, surface: &BtcusdRpc) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, surface: &BtcusdRpc) -> Result<Self::Answer, ApiError> {
         let (name, payload) = (self.name.0, self.input.unwrap_or_default().0);
         if !is_known(&name) {
-            return Err(RpcError::method_not_found());
+            return Err(ApiError::method_not_found());
         }
         let newest = newest(context)?;
         let height = BlockTag::height_of(self.tag.as_ref(), context)?.unwrap_or(newest);
@@ -129,9 +129,9 @@ impl Method for View {
 }
 
 /// Newest height of the pool index.
-fn newest(context: &RequestContext) -> Result<Height, RpcError> {
+fn newest(context: &RequestContext) -> Result<Height, ApiError> {
     let contracts = alkanes::newest(context)?;
-    let pools = PoolIndex::newest(context.snapshot()).map_err(|error| RpcError::internal(&error))?;
+    let pools = PoolIndex::newest(context.snapshot()).map_err(|error| ApiError::internal(&error))?;
     let pools = pools.ok_or_else(|| POOLS_NOT_INDEXED.error("this instance does not index pools"))?;
     Ok(pools.min(contracts))
 }

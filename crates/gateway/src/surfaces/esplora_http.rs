@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::esplora::{self, Answer, Fault, Outcome};
 use super::{HttpRequest, HttpSurface};
-use crate::errors::{RestError, RpcError};
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::rest::Validator;
 use crate::routes::decode_segment;
@@ -34,7 +34,7 @@ impl HttpSurface for EsploraHttp {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             let path: Vec<&str> = context.segments().iter().map(String::as_str).collect();
             let answered = match (&request.verb, path.as_slice()) {
@@ -80,7 +80,7 @@ fn without_words<'a, 'b>(path: &'a [&'b str]) -> &'a [&'b str] {
 
 /// A GET whose answer changes with the tip alone: 304 for who has it already.
 async fn validated(context: &RequestContext, headers: &HeaderMap, path: &[&str]) -> Result<Reply, Fault> {
-    let validator = Validator::new(context).ok_or_else(|| Fault::Failed(RpcError::starting()))?;
+    let validator = Validator::new(context).ok_or_else(|| Fault::Failed(ApiError::starting()))?;
     // What does not exist, or cannot be answered, is never "unchanged".
     let answer = esplora::get(context, path).await?;
     Ok(validator.unchanged(headers).unwrap_or_else(|| validator.mark(render(answer))))
@@ -127,7 +127,7 @@ fn query_value(query: Option<&str>, name: &str) -> Option<String> {
 fn written(method: &str, outcome: Outcome) -> Result<Reply, Fault> {
     match outcome {
         // Errors of ours always carry `data`.
-        Err(Fault::Failed(RpcError { code, message, data: None })) => {
+        Err(Fault::Failed(ApiError { code, message, data: None })) => {
             let told = json!({ "code": code, "message": message });
             Ok(Reply::text(StatusCode::BAD_REQUEST, format!("{method} RPC error: {told}")))
         }

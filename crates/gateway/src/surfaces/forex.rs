@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::{RpcResult, RpcSurface};
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::methods::{ByName, Declared, ErrorCase, List, Method, Surface, Verbatim, scalar};
 use crate::metrics::Meter;
@@ -136,7 +136,7 @@ impl Method for Rates {
     type Surface = Board;
     type Answer = RatesAnswer;
 
-    async fn call(self, _context: &RequestContext, board: &Board) -> Result<RatesAnswer, RpcError> {
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<RatesAnswer, ApiError> {
         let base = self.base.map_or_else(|| Currency::USD.code().to_owned(), |base| base.0);
         let quotes: Option<Vec<String>> =
             self.quotes.map(|quotes| quotes.into_vec().into_iter().map(|code| code.0).collect());
@@ -217,7 +217,7 @@ impl Method for Convert {
     type Surface = Board;
     type Answer = ConvertAnswer;
 
-    async fn call(self, _context: &RequestContext, board: &Board) -> Result<ConvertAnswer, RpcError> {
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<ConvertAnswer, ApiError> {
         let conversion = board.convert(&self.from.0, &self.to.0, &self.amount.0, now());
         let conversion = conversion.map_err(|error| unpriced(&error))?;
         let (ages, as_of_unix, stale) = freshness(&conversion.freshness);
@@ -277,7 +277,7 @@ impl Method for Status {
     type Surface = Board;
     type Answer = StatusAnswer;
 
-    async fn call(self, _context: &RequestContext, board: &Board) -> Result<StatusAnswer, RpcError> {
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<StatusAnswer, ApiError> {
         let status = board.status(now());
         Ok(StatusAnswer {
             age_seconds: status.age,
@@ -311,7 +311,7 @@ impl Method for Currencies {
     type Surface = Board;
     type Answer = CurrenciesAnswer;
 
-    async fn call(self, _context: &RequestContext, board: &Board) -> Result<CurrenciesAnswer, RpcError> {
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<CurrenciesAnswer, ApiError> {
         let coverage = board.coverage(now());
         Ok(CurrenciesAnswer {
             available: codes(&coverage.available),
@@ -332,12 +332,12 @@ fn codes(currencies: &[Currency]) -> Vec<&'static str> {
 }
 
 /// -32001 with the codes that have no price (docs/forex.md).
-fn unpriced(error: &Unpriced) -> RpcError {
+fn unpriced(error: &Unpriced) -> ApiError {
     let missing: Vec<&str> = error.missing.iter().map(|(code, _)| code.as_str()).collect();
     let reason = error.missing.first().map_or(Reason::NoQuotes, |(_, reason)| *reason);
-    RpcError {
+    ApiError {
         data: Some(json!({ "code": NOT_PRICED.name, "missing": missing, "reason": reason.word() })),
-        ..RpcError::new(NOT_PRICED.code, error.to_string())
+        ..ApiError::new(NOT_PRICED.code, error.to_string())
     }
 }
 

@@ -5,7 +5,7 @@ use hyper::Method;
 use serde_json::json;
 
 use super::{HttpRequest, HttpSurface};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::rest::{Group, body_limit, listings, serve};
 use crate::state::{BoxFuture, RequestContext};
@@ -15,7 +15,7 @@ use crate::state::{BoxFuture, RequestContext};
 pub(super) struct Listing {
     groups: [&'static Group; 1],
     /// How an error is answered.
-    refuse: fn(&RestError) -> Reply,
+    refuse: fn(&ApiError) -> Reply,
 }
 
 /// [`crate::KeyedSurface::Udf`].
@@ -26,7 +26,7 @@ pub(super) static DEXSCREENER: Listing = Listing { groups: [&listings::DEXSCREEN
 pub(super) static COINGECKO: Listing = Listing { groups: [&listings::COINGECKO], refuse: Reply::rest_error };
 
 /// An error as the charting library reads it, with our own members beside its own.
-fn udf_error(error: &RestError) -> Reply {
+fn udf_error(error: &ApiError) -> Reply {
     let body = json!({
         "s": "error",
         "errmsg": error.message,
@@ -49,7 +49,7 @@ impl HttpSurface for ListingHttp {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             let answered = serve(&self.0.groups, context, request).await;
             Ok(answered.unwrap_or_else(|error| (self.0.refuse)(&error)))

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::main_rpc::MainRpc;
 use super::sandshrew;
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::jsonrpc::{Panicked, Params, catch_panic};
 use crate::methods::{Declared, ErrorCase, Form, Method, RawParam, Surface};
@@ -55,7 +55,7 @@ const SCRIPTS_FULL: ErrorCase =
     ErrorCase { code: rpc_code::INTERNAL, name: "SCRIPTS_FULL", when: "The account keeps as many scripts as it may" };
 
 /// What runs and keeps scripts.
-fn scripts(context: &RequestContext) -> Result<&ScriptParts, RpcError> {
+fn scripts(context: &RequestContext) -> Result<&ScriptParts, ApiError> {
     let scripts = context.shared().scripts.as_ref();
     scripts.ok_or_else(|| LUA_NOT_ENABLED.error("this instance does not run scripts"))
 }
@@ -101,12 +101,12 @@ impl Method for EvalScript {
     type Surface = ();
     type Answer = ScriptResult;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, ApiError> {
         run(context, self.script, self.arguments).await
     }
 }
 
-async fn run(context: &RequestContext, source: String, arguments: Vec<RawParam>) -> Result<ScriptResult, RpcError> {
+async fn run(context: &RequestContext, source: String, arguments: Vec<RawParam>) -> Result<ScriptResult, ApiError> {
     let scripts = scripts(context)?;
     let arguments = arguments.into_iter().map(|argument| argument.0).collect();
     let script = Script { source, arguments, methods: CALLABLE.clone() };
@@ -138,12 +138,12 @@ impl Method for SaveScript {
     type Surface = ();
     type Answer = SavedScript;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<SavedScript, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<SavedScript, ApiError> {
         let (scripts, source) = (scripts(context)?, self.script);
         let _permit = permit(context, scripts).await?;
         let checked = scripts.runner.check(&caller(context), &source).await.map_err(not_run)?;
         if let Err(error) = checked {
-            return Err(RpcError { data: problem(&error), ..RpcError::new(code(&error), error.to_string()) });
+            return Err(ApiError { data: problem(&error), ..ApiError::new(code(&error), error.to_string()) });
         }
         let settings = scripts.runner.settings();
         let limits = ScriptLimits { scripts_max: settings.saved_scripts_max, bytes_max: settings.saved_bytes_max };
@@ -151,7 +151,7 @@ impl Method for SaveScript {
         let saved = scripts.store.save_script(owner(context), hash, &source, limits).await;
         saved.map_err(|error| match error {
             AccessError::ScriptsFull => SCRIPTS_FULL.error(error.to_string()),
-            error => RpcError::internal(&error),
+            error => ApiError::internal(&error),
         })?;
         Ok(SavedScript { hash: hash.to_lower_hex_string() })
     }
@@ -175,10 +175,10 @@ impl Method for EvalSaved {
     type Surface = ();
     type Answer = ScriptResult;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, ApiError> {
         let name = self.hash;
         let source = match ScriptHash::from_hex(name.strip_prefix("0x").unwrap_or(&name)) {
-            Ok(hash) => scripts(context)?.store.find_script(hash).await.map_err(|error| RpcError::internal(&error))?,
+            Ok(hash) => scripts(context)?.store.find_script(hash).await.map_err(|error| ApiError::internal(&error))?,
             Err(_) => None,
         };
         let Some(source) = source else {
@@ -222,10 +222,10 @@ fn problem(error: &ScriptError) -> Option<Value> {
     }
 }
 
-fn not_run(error: NotRun) -> RpcError {
+fn not_run(error: NotRun) -> ApiError {
     match error {
         NotRun::Busy => BUSY.error("too many scripts are running; try again later"),
-        NotRun::NoWorker => RpcError::internal(&error),
+        NotRun::NoWorker => ApiError::internal(&error),
     }
 }
 
@@ -261,7 +261,7 @@ pub(crate) fn permits(scripts: Option<&ScriptParts>) -> FairSemaphore {
     FairSemaphore::new(all, all / own.max(1)).of_bytes(bytes)
 }
 
-async fn permit(context: &RequestContext, scripts: &ScriptParts) -> Result<FairPermit, RpcError> {
+async fn permit(context: &RequestContext, scripts: &ScriptParts) -> Result<FairPermit, ApiError> {
     let wait = Duration::from_millis(scripts.runner.settings().wait_ms_max);
     let permit = tokio::time::timeout(wait, context.shared().script_runs.acquire(context.caller_id())).await;
     permit.ok().flatten().ok_or_else(|| not_run(NotRun::Busy))
@@ -288,7 +288,7 @@ impl Host for CallerHost<'_> {
             });
             let answer = answered.await.unwrap_or_else(|Panicked| {
                 context.metrics().panic();
-                Err(RpcError::panicked())
+                Err(ApiError::panicked())
             });
             answer.map_err(|error| CallError { code: error.code, message: error.message.into_owned() })
         })

@@ -10,7 +10,7 @@ use super::ord::ORD;
 use super::sandshrew::SANDSHREW;
 use super::{RpcResult, RpcSurface};
 use crate::describe;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::methods::Surface;
 use crate::state::{BoxFuture, RequestContext};
@@ -78,7 +78,7 @@ impl RpcSurface for MainRpc {
                 esplora::by_path(context, rest, &params)
             }
             Some((family, rest)) => family.call(context, &(), rest, &params),
-            None => Box::pin(async { Err(RpcError::method_not_found()) }),
+            None => Box::pin(async { Err(ApiError::method_not_found()) }),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{outputs, to_raw};
 use crate::alkanes::{self, Fault, hex};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::methods::{BlockTag, ByName, Declared, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
@@ -30,12 +30,12 @@ pub(super) static METASHREW: Surface<()> = Surface::new(
 );
 
 /// Newest height that is answered from: that of the program or of the contract index where there is one.
-fn newest(context: &RequestContext) -> Result<Height, RpcError> {
+fn newest(context: &RequestContext) -> Result<Height, ApiError> {
     if let Some(program) = hosted::of(context) {
         return hosted::newest(context, &**program);
     }
     match alkanes::newest(context) {
-        Err(Fault::NotIndexed) => Ok(context.tip().ok_or_else(RpcError::starting)?.height),
+        Err(Fault::NotIndexed) => Ok(context.tip().ok_or_else(ApiError::starting)?.height),
         newest => Ok(newest?),
     }
 }
@@ -51,7 +51,7 @@ impl Method for IndexHeight {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         Ok(newest(context)?.to_string())
     }
 }
@@ -80,9 +80,9 @@ enum ViewInput {
 }
 
 /// The message of a view.
-fn message(input: Option<&Verbatim>) -> Result<Vec<u8>, RpcError> {
+fn message(input: Option<&Verbatim>) -> Result<Vec<u8>, ApiError> {
     let Some(Verbatim(value)) = input else { return Ok(Vec::new()) };
-    let read = HexBytes::read(value).map_err(|sentence| RpcError::invalid_params(format!("input {sentence}")))?;
+    let read = HexBytes::read(value).map_err(|sentence| ApiError::invalid(format!("input {sentence}")))?;
     Ok(read.0)
 }
 
@@ -93,7 +93,7 @@ impl Method for View {
     type Surface = ();
     type Answer = Written<Value>;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
         let name = self.name.0;
         let object = self.input.as_ref().map(|input| &input.0).filter(|input| input.is_object());
         if let (Some(program), None) = (hosted::of(context), object) {
@@ -105,7 +105,7 @@ impl Method for View {
             return object_view(context, input, self.tag.as_ref(), &name).await;
         }
         if !paraffin_alkanes::views::is_known(&name) {
-            return Err(RpcError::method_not_found());
+            return Err(ApiError::method_not_found());
         }
         let payload = message(self.input.as_ref())?;
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
@@ -119,7 +119,7 @@ async fn object_view(
     input: &Value,
     tag: Option<&BlockTag>,
     name: &str,
-) -> Result<Written<Value>, RpcError> {
+) -> Result<Written<Value>, ApiError> {
     use outputs::Order::Display;
     let height = BlockTag::height_of(tag, context)?;
     let answer = match name {
@@ -128,9 +128,9 @@ async fn object_view(
         "protorunesbyoutpoint" => to_raw(&outputs::by_outpoint(context, input, height).await?),
         "runebyid" => outputs::rune_by_id(context, input, height).await,
         name if paraffin_alkanes::views::is_known(name) => {
-            Err(RpcError::invalid_params("this view takes a protobuf message in hexadecimal digits"))
+            Err(ApiError::invalid("this view takes a protobuf message in hexadecimal digits"))
         }
-        _ => Err(RpcError::method_not_found()),
+        _ => Err(ApiError::method_not_found()),
     };
     answer.map(Written::raw)
 }
@@ -156,18 +156,18 @@ impl Method for Preview {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         let (block, name, payload) = (self.block.0, self.name.0, self.input.unwrap_or_default().0);
         if let Some(program) = hosted::of(context) {
             return hosted::preview(context, program, block, name, payload, self.tag.as_ref()).await;
         }
         alkanes::of(context)?;
         if !paraffin_alkanes::views::is_known(&name) {
-            return Err(RpcError::method_not_found());
+            return Err(ApiError::method_not_found());
         }
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let block: bitcoin::Block = bitcoin::consensus::encode::deserialize(&block)
-            .map_err(|_| RpcError::invalid_params("block must be the consensus encoding of a block"))?;
+            .map_err(|_| ApiError::invalid("block must be the consensus encoding of a block"))?;
         let wanted = alkanes::block_of_view(context, &name, &payload).await?;
         let answer = alkanes::in_lane(context, alkanes::Lane::Simulations, height, wanted, move |moment| {
             paraffin_alkanes::views::preview(&block, &name, &payload, &moment.view)
@@ -190,10 +190,10 @@ impl Method for BlockHashAt {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         let newest = newest(context)?;
         let height = BlockTag::height_of(self.height.as_ref(), context)?.unwrap_or(newest);
-        let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
+        let record = context.snapshot().block(height).map_err(|error| ApiError::internal(&error))?;
         let record = record.filter(|_| height <= newest).ok_or(Fault::AboveTip { newest })?;
         Ok(format!("0x{}", record.id.hash))
     }
@@ -213,7 +213,7 @@ impl Method for StateRoot {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         if let Some(program) = hosted::of(context) {
             return hosted::state_root(context, &**program, self.height.as_ref());
         }
@@ -222,9 +222,9 @@ impl Method for StateRoot {
         if height > newest {
             return Err(Fault::AboveTip { newest }.into());
         }
-        let digest = context.snapshot().module_digest(MODULE, height).map_err(|error| RpcError::internal(&error))?;
+        let digest = context.snapshot().module_digest(MODULE, height).map_err(|error| ApiError::internal(&error))?;
         let digest =
-            digest.ok_or_else(|| RpcError::internal(&ViewError::Chain(format!("no digest at {height}").into())))?;
+            digest.ok_or_else(|| ApiError::internal(&ViewError::Chain(format!("no digest at {height}").into())))?;
         Ok(hex(&digest))
     }
 }
@@ -271,10 +271,10 @@ impl Method for BlockDigest {
     type Surface = ();
     type Answer = BlockDigestAnswer;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<BlockDigestAnswer, RpcError> {
-        let newest = context.tip().ok_or_else(RpcError::starting)?.height;
+    async fn call(self, context: &RequestContext, (): &()) -> Result<BlockDigestAnswer, ApiError> {
+        let newest = context.tip().ok_or_else(ApiError::starting)?.height;
         let height = BlockTag::height_of(self.height.as_ref(), context)?.unwrap_or(newest);
-        let digests = context.snapshot().block_digests(height).map_err(|error| RpcError::internal(&error))?;
+        let digests = context.snapshot().block_digests(height).map_err(|error| ApiError::internal(&error))?;
         let BlockDigests { record, modules } = digests.ok_or(Fault::AboveTip { newest })?;
         let modules = modules
             .into_iter()
@@ -302,7 +302,7 @@ impl Method for SnapshotStats {
     type Surface = ();
     type Answer = String;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, ApiError> {
         let newest = newest(context)?;
         let stats = json!({
             "enabled": false,

@@ -33,7 +33,7 @@ use hyper::{HeaderMap, Method};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::errors::{RestError, RpcError};
+use crate::errors::ApiError;
 use crate::jsonrpc::{Flavour, Params};
 use crate::methods::Described;
 use crate::metrics::Meter;
@@ -54,7 +54,7 @@ pub(crate) static DECLARED: [&dyn Described; 6] =
     [&espo::ESPO, &btcusd::BTCUSD, &mempool::MEMPOOL, &forex::FOREX, &reorg::REORG, &webhooks::WEBHOOKS];
 
 /// What a JSON-RPC call answers.
-pub type RpcResult = Result<Box<RawValue>, RpcError>;
+pub type RpcResult = Result<Box<RawValue>, ApiError>;
 
 /// A JSON-RPC surface.
 pub trait RpcSurface: Send + Sync {
@@ -105,7 +105,7 @@ pub trait HttpSurface: Any + Send + Sync {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>>;
+    ) -> BoxFuture<'a, Result<Reply, ApiError>>;
 
     /// Reports its figures to operators, beside those of its requests.
     fn measure(&self, _meter: &Meter<'_>) {}
@@ -201,7 +201,7 @@ impl KeyedHandler {
 pub(crate) fn integer_to_raw(number: u32) -> RpcResult {
     let mut digits = number.to_string();
     digits.shrink_to_fit();
-    RawValue::from_string(digits).map_err(|error| RpcError::internal(&error))
+    RawValue::from_string(digits).map_err(|error| ApiError::internal(&error))
 }
 
 /// Writes a result.
@@ -209,5 +209,5 @@ pub(crate) fn integer_to_raw(number: u32) -> RpcResult {
 /// # Errors
 /// -32603 when the value cannot be written as JSON.
 pub(crate) fn to_raw(value: &impl Serialize) -> RpcResult {
-    serde_json::value::to_raw_value(value).map_err(|error| RpcError::internal(&error))
+    serde_json::value::to_raw_value(value).map_err(|error| ApiError::internal(&error))
 }

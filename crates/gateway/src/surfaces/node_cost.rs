@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 
 /// Longest descriptor, bytes; one of 20 keys with their origins has about 3,000.
 const DESCRIPTOR_BYTES_MAX: usize = 4_096;
@@ -20,7 +20,7 @@ const VERBOSITY_OF_TRANSACTIONS: i64 = 2;
 ///
 /// # Errors
 /// -32602 with what is allowed.
-pub(super) fn check(method: &str, params: &[Box<RawValue>], has_key: bool) -> Result<(), RpcError> {
+pub(super) fn check(method: &str, params: &[Box<RawValue>], has_key: bool) -> Result<(), ApiError> {
     let first = params.first().map(AsRef::as_ref);
     let second = params.get(1).map(AsRef::as_ref).filter(|raw| raw.get() != "null");
     match method {
@@ -32,7 +32,7 @@ pub(super) fn check(method: &str, params: &[Box<RawValue>], has_key: bool) -> Re
     }
 }
 
-fn check_verbosity(raw: Option<&RawValue>, has_key: bool) -> Result<(), RpcError> {
+fn check_verbosity(raw: Option<&RawValue>, has_key: bool) -> Result<(), ApiError> {
     let most = if has_key { VERBOSITY_OF_TRANSACTIONS } else { VERBOSITY_OF_TRANSACTIONS - 1 };
     // What is no number is 0, 1, or refused by the node.
     let Some(raw) = raw.filter(|raw| raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()))
@@ -41,15 +41,15 @@ fn check_verbosity(raw: Option<&RawValue>, has_key: bool) -> Result<(), RpcError
     };
     match serde_json::from_str::<i64>(raw.get()) {
         Ok(verbosity) if verbosity <= most => Ok(()),
-        _ if has_key => Err(RpcError::invalid_params(format!("verbosity must be at most {most}"))),
-        _ => Err(RpcError::invalid_params(format!(
+        _ if has_key => Err(ApiError::invalid(format!("verbosity must be at most {most}"))),
+        _ => Err(ApiError::invalid(format!(
             "verbosity must be at most {most} without a key, and {VERBOSITY_OF_TRANSACTIONS} with one"
         ))),
     }
 }
 
 /// How many indices a range names: a number is the last one from 0 on, two are the first and the last.
-fn indices(raw: &RawValue) -> Result<u64, RpcError> {
+fn indices(raw: &RawValue) -> Result<u64, ApiError> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Range {
@@ -59,34 +59,34 @@ fn indices(raw: &RawValue) -> Result<u64, RpcError> {
     let count = match serde_json::from_str(raw.get()) {
         Ok(Range::To(last)) => last.saturating_add(1),
         Ok(Range::Between([first, last])) => last.saturating_sub(first).saturating_add(1),
-        Err(_) => return Err(RpcError::invalid_params("range must be an index, or the first and the last one")),
+        Err(_) => return Err(ApiError::invalid("range must be an index, or the first and the last one")),
     };
     // Both ends count, so that `1000` is allowed, too.
     if count > RANGE_MAX + 1 {
-        return Err(RpcError::invalid_params(format!("range must be at most {RANGE_MAX}")));
+        return Err(ApiError::invalid(format!("range must be at most {RANGE_MAX}")));
     }
     Ok(count)
 }
 
 /// A descriptor, and the number of indices for which it is derived.
-fn check_descriptor(raw: Option<&RawValue>, count: Option<u64>) -> Result<(), RpcError> {
+fn check_descriptor(raw: Option<&RawValue>, count: Option<u64>) -> Result<(), ApiError> {
     // What is no text is refused by the node.
     let Some(text) = raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()) else { return Ok(()) };
     if text.len() > DESCRIPTOR_BYTES_MAX {
-        return Err(RpcError::invalid_params(format!("a descriptor has at most {DESCRIPTOR_BYTES_MAX} characters")));
+        return Err(ApiError::invalid(format!("a descriptor has at most {DESCRIPTOR_BYTES_MAX} characters")));
     }
     bounded(count.map_or(0, |count| derivations(&text, count)))
 }
 
 /// The second parameter of `utxoupdatepsbt`: descriptors, alone or with ranges.
-fn check_descriptors(raw: &RawValue) -> Result<(), RpcError> {
+fn check_descriptors(raw: &RawValue) -> Result<(), ApiError> {
     #[derive(Deserialize)]
     struct Ranged {
         desc: String,
         #[serde(default)]
         range: Option<Box<RawValue>>,
     }
-    let wrong = |_| RpcError::invalid_params("descriptors must be texts, or objects with desc and range");
+    let wrong = |_| ApiError::invalid("descriptors must be texts, or objects with desc and range");
     let entries: Vec<Box<RawValue>> = serde_json::from_str(raw.get()).map_err(wrong)?;
     let mut total = 0_u64;
     for entry in entries {
@@ -97,9 +97,7 @@ fn check_descriptors(raw: &RawValue) -> Result<(), RpcError> {
             (desc, range.as_deref().map_or(Ok(RANGE_DEFAULT), indices)?)
         };
         if text.len() > DESCRIPTOR_BYTES_MAX {
-            return Err(RpcError::invalid_params(format!(
-                "a descriptor has at most {DESCRIPTOR_BYTES_MAX} characters"
-            )));
+            return Err(ApiError::invalid(format!("a descriptor has at most {DESCRIPTOR_BYTES_MAX} characters")));
         }
         total = total.saturating_add(derivations(&text, if text.contains('*') { count } else { 1 }));
     }
@@ -113,9 +111,9 @@ fn derivations(descriptor: &str, count: u64) -> u64 {
     each.saturating_mul(count)
 }
 
-fn bounded(derivations: u64) -> Result<(), RpcError> {
+fn bounded(derivations: u64) -> Result<(), ApiError> {
     if derivations > DERIVATIONS_MAX {
-        return Err(RpcError::invalid_params(
+        return Err(ApiError::invalid(
             "these descriptors stand for too many keys: ask for a shorter range, or for fewer of them",
         ));
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{RpcResult, to_raw};
 use crate::alkanes::{self, Moment, alkane_id, decimal, id_object};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 
 /// The protocol tag of alkanes.
@@ -113,23 +113,23 @@ fn output(held: &OutputHoldings) -> Value {
 }
 
 /// Whether a request asks about alkanes; no tag means them.
-fn is_alkanes(input: &Value) -> Result<bool, RpcError> {
+fn is_alkanes(input: &Value) -> Result<bool, ApiError> {
     match input.get("protocolTag").or_else(|| input.get("protocol_tag")).filter(|tag| !tag.is_null()) {
         None => Ok(true),
         Some(tag) => {
-            let tag = decimal(tag).ok_or_else(|| RpcError::invalid_params("protocolTag must be an integer"))?;
+            let tag = decimal(tag).ok_or_else(|| ApiError::invalid("protocolTag must be an integer"))?;
             Ok(tag == ALKANES)
         }
     }
 }
 
 /// The script of the address in a request.
-pub(super) fn script(context: &RequestContext, text: &str) -> Result<ScriptBuf, RpcError> {
-    Ok(context.network().parse_address(text).map_err(RpcError::invalid_params)?.script_pubkey())
+pub(super) fn script(context: &RequestContext, text: &str) -> Result<ScriptBuf, ApiError> {
+    Ok(context.network().parse_address(text).map_err(ApiError::invalid)?.script_pubkey())
 }
 
-fn address_of(input: &Value) -> Result<&str, RpcError> {
-    input.get("address").and_then(Value::as_str).ok_or_else(|| RpcError::invalid_params("address must be a string"))
+fn address_of(input: &Value) -> Result<&str, ApiError> {
+    input.get("address").and_then(Value::as_str).ok_or_else(|| ApiError::invalid("address must be a string"))
 }
 
 /// `{address, protocolTag}`: the outputs of an address; those without alkanes as well when `empty_too`.
@@ -139,7 +139,7 @@ pub(super) async fn by_address(
     height: Option<Height>,
     empty_too: bool,
     order: Order,
-) -> Result<Value, RpcError> {
+) -> Result<Value, ApiError> {
     let script = script(context, address_of(input)?)?;
     let is_alkanes = is_alkanes(input)?;
     let rows = alkanes::read(context, height, None, move |moment| {
@@ -154,11 +154,11 @@ pub(super) async fn by_address(
 }
 
 /// Reads `{txid, vout}`; the txid in either order.
-pub(super) fn outpoint(input: &Value) -> Result<OutPoint, RpcError> {
+pub(super) fn outpoint(input: &Value) -> Result<OutPoint, ApiError> {
     let txid = input.get("txid").and_then(Value::as_str).and_then(|text| text.parse().ok());
-    let txid = txid.ok_or_else(|| RpcError::invalid_params("txid must be 64 hexadecimal digits"))?;
+    let txid = txid.ok_or_else(|| ApiError::invalid("txid must be 64 hexadecimal digits"))?;
     let vout = input.get("vout").and_then(decimal).and_then(|vout| u32::try_from(vout).ok());
-    let vout = vout.ok_or_else(|| RpcError::invalid_params("vout must be a non-negative integer of 32 bits"))?;
+    let vout = vout.ok_or_else(|| ApiError::invalid("vout must be a non-negative integer of 32 bits"))?;
     Ok(OutPoint { txid, vout })
 }
 
@@ -189,7 +189,7 @@ pub(super) async fn by_outpoint(
     context: &RequestContext,
     input: &Value,
     height: Option<Height>,
-) -> Result<Value, RpcError> {
+) -> Result<Value, ApiError> {
     let (asked, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
     let found = alkanes::read(context, height, None, move |moment| {
         let Some(mut held) = held_in_either_order(&asked, Order::Display, moment)? else { return Ok(None) };
@@ -223,7 +223,7 @@ pub(super) async fn by_outpoint_as_array(
     context: &RequestContext,
     input: &Value,
     height: Option<Height>,
-) -> Result<Value, RpcError> {
+) -> Result<Value, ApiError> {
     let (asked, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
     let tokens = alkanes::read(context, height, None, move |moment| {
         let held = held_in_either_order(&asked, Order::Internal, moment)?;
@@ -249,7 +249,7 @@ pub(super) fn order_for(has_tag: bool, input: &Value) -> Order {
 
 /// `{block, tx}`: a token, or a base rune.
 pub(super) async fn rune_by_id(context: &RequestContext, input: &Value, height: Option<Height>) -> RpcResult {
-    let id = alkane_id(input).map_err(|_| RpcError::invalid_params("block and tx must be integers"))?;
+    let id = alkane_id(input).map_err(|_| ApiError::invalid("block and tx must be integers"))?;
     let found = alkanes::read(context, height, None, move |moment| {
         if let Some(terms) = views::rune(id, &moment.view)? {
             return Ok(json!({
@@ -272,7 +272,7 @@ pub(super) async fn spendables(
     context: &RequestContext,
     address: &str,
     height: Option<Height>,
-) -> Result<Value, RpcError> {
+) -> Result<Value, ApiError> {
     let script = script(context, address)?;
     let rows = alkanes::read(context, height, None, move |moment| {
         let held = views::held_by_address(&script, true, &moment.view)?;

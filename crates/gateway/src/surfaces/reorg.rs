@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::btc::{NODE, pass};
 use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface, to_raw};
-use crate::errors::{RestError, RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::jsonrpc::{Flavour, Params, parse_unsigned};
 use crate::methods::{Declared, Hash, NaturalText, PathVariable, Surface, needs};
 use crate::respond::Reply;
@@ -64,10 +64,10 @@ pub(super) static REORG: Surface<()> =
 .having(&[&NODE]);
 
 /// The height in the path.
-fn target(context: &RequestContext) -> Result<u64, RpcError> {
+fn target(context: &RequestContext) -> Result<u64, ApiError> {
     match Target::of(context.segments()) {
         Target::Height(target) => Ok(target),
-        Target::Bad | Target::Longer => Err(RpcError::invalid_params(BAD_HEIGHT)),
+        Target::Bad | Target::Longer => Err(ApiError::invalid(BAD_HEIGHT)),
     }
 }
 
@@ -149,7 +149,7 @@ impl HttpSurface for ReorgHttp {
         &'a self,
         context: &'a RequestContext,
         _request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             Ok(match Target::of(context.segments()) {
                 Target::Height(target) => Reply::text(StatusCode::OK, usage(target)),
@@ -169,7 +169,7 @@ impl HttpSurface for ReorgHttp {
 
 /// An error body as JSON-RPC clients of a bitcoind read it, with the stable code at the top.
 fn refusal(status: StatusCode, code: &str, rpc_code: i64, message: &'static str) -> Reply {
-    let error = RpcError::new(rpc_code, message);
+    let error = ApiError::new(rpc_code, message);
     let body = json!({ "jsonrpc": "2.0", "result": null, "error": error, "id": null, "code": code });
     Reply::json(status, body.to_string())
 }

@@ -18,7 +18,7 @@ use super::RpcResult;
 use super::esplora::{AddressRoute, unspent};
 use super::lua::LUA;
 use crate::alkanes::{self, IdDigits, decimal};
-use crate::errors::{RestError, RpcError};
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::methods::{Declared, Form, Method, NaturalText, Object, RawParam, Surface, Verbatim, Written};
 use crate::state::{BoxFuture, RequestContext};
@@ -86,7 +86,7 @@ impl Method for Multicall {
     type Surface = ();
     type Answer = Written<Vec<MultiAnswer>>;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
         let calls: Vec<Box<RawValue>> = self.calls.into_iter().map(|call| call.0).collect();
         multicall(context, &calls, 1, &Allowance::new(|_| true)).await.map(Written::raw)
     }
@@ -112,7 +112,7 @@ fn multicall<'a>(
                     (Err(_), error) => ("error", error.as_deref().unwrap_or("null")),
                 };
                 if !charge.add(text.len() + MEMBER_BYTES).await {
-                    return Err(RpcError::response_too_large());
+                    return Err(ApiError::response_too_large());
                 }
                 if answers.len() > 1 {
                     answers.push(',');
@@ -131,16 +131,16 @@ fn multicall<'a>(
 
 /// A text that we wrote as a result. It is read through once more, a long one away from the async threads.
 async fn written(text: String) -> RpcResult {
-    let check = |text: String| RawValue::from_string(text).map_err(|error| RpcError::internal(&error));
+    let check = |text: String| RawValue::from_string(text).map_err(|error| ApiError::internal(&error));
     if text.len() <= CHECKED_AT_ONCE_BYTES_MAX {
         return check(text);
     }
-    tokio::task::spawn_blocking(move || check(text)).await.map_err(|_| RpcError::panicked())?
+    tokio::task::spawn_blocking(move || check(text)).await.map_err(|_| ApiError::panicked())?
 }
 
 /// Reads `[method]` or `[method, params]`.
-fn read_call(raw: &RawValue) -> Result<(String, Params), RpcError> {
-    let wrong = || RpcError::invalid_params("each call must be an array of a method and its params");
+fn read_call(raw: &RawValue) -> Result<(String, Params), ApiError> {
+    let wrong = || ApiError::invalid("each call must be an array of a method and its params");
     let parts: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(|_| wrong())?;
     let (method, params) = match parts.as_slice() {
         [method] => (method, None),
@@ -153,27 +153,25 @@ fn read_call(raw: &RawValue) -> Result<(String, Params), RpcError> {
 
 fn one_call<'a>(
     context: &'a RequestContext,
-    call: Result<(String, Params), RpcError>,
+    call: Result<(String, Params), ApiError>,
     depth: usize,
     left: &'a Allowance,
 ) -> BoxFuture<'a, RpcResult> {
     Box::pin(async move {
         let (method, params) = call?;
         if !(left.may)(&method) {
-            return Err(RpcError::method_not_found());
+            return Err(ApiError::method_not_found());
         }
         let spend = left.calls_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         if spend.is_err() {
-            return Err(RpcError::invalid_params(format!(
+            return Err(ApiError::invalid(format!(
                 "multicall sub-call budget exhausted: at most {CALLS_MAX} calls are run for one multicall"
             )));
         }
         context.budget().take_call(context)?;
         if method == MULTICALL {
             if depth >= DEPTH_MAX {
-                return Err(RpcError::invalid_params(format!(
-                    "multicalls stand at most {DEPTH_MAX} deep in each other"
-                )));
+                return Err(ApiError::invalid(format!("multicalls stand at most {DEPTH_MAX} deep in each other")));
             }
             return multicall(context, params.raw(), depth + 1, left).await;
         }
@@ -267,20 +265,20 @@ impl Method for BalancesOf {
     type Surface = ();
     type Answer = Balances;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Balances, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Balances, ApiError> {
         balances(context, self.request).await
     }
 }
 
-async fn balances(context: &RequestContext, request: BalancesRequest) -> Result<Balances, RpcError> {
+async fn balances(context: &RequestContext, request: BalancesRequest) -> Result<Balances, ApiError> {
     let tag = request.protocol_tag.map_or(Some(1), |tag| decimal(&tag.0));
-    let tag = tag.ok_or_else(|| RpcError::invalid_params("request.protocolTag must be an integer"))?;
+    let tag = tag.ok_or_else(|| ApiError::invalid("request.protocolTag must be an integer"))?;
     let height = alkanes::newest(context)?;
     let mut outputs = BTreeMap::new();
     for address in [Some(&request.address), request.asset_address.as_ref()].into_iter().flatten() {
-        let route = AddressRoute::address(context, address).map_err(|fault| of_rest(&RestError::from(fault)))?;
+        let route = AddressRoute::address(context, address).map_err(|fault| of_rest(&ApiError::from(fault)))?;
         let unspent = unspent(context, &route.key, None).await;
-        let (unspent, _kept) = unspent.map_err(|fault| of_rest(&RestError::from(fault)))?;
+        let (unspent, _kept) = unspent.map_err(|fault| of_rest(&ApiError::from(fault)))?;
         for output in unspent {
             outputs.insert(OutPoint { txid: output.txid, vout: output.vout }, output);
         }
@@ -319,10 +317,10 @@ async fn balances(context: &RequestContext, request: BalancesRequest) -> Result<
     Ok(Balances { spendable, assets, pending, ord_height: 0, metashrew_height: height })
 }
 
-fn of_rest(error: &RestError) -> RpcError {
+fn of_rest(error: &ApiError) -> ApiError {
     match error.status.as_u16() {
-        400..=499 => RpcError::invalid_params(error.message.clone()),
-        503 => RpcError::upstream_unavailable(),
-        _ => RpcError::panicked(),
+        400..=499 => ApiError::invalid(error.message.clone()),
+        503 => ApiError::upstream_unavailable(),
+        _ => ApiError::panicked(),
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{RpcResult, RpcSurface};
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::methods::{Declared, ErrorCase, Form, Method, RawParam, Surface, Verbatim, scalar};
 use crate::state::{BoxFuture, Caller, RequestContext};
@@ -54,10 +54,10 @@ impl RpcSurface for WebhooksRpc {
     }
 }
 
-fn account(context: &RequestContext) -> Result<AccountId, RpcError> {
+fn account(context: &RequestContext) -> Result<AccountId, ApiError> {
     match context.caller() {
         Caller::Key(record) => Ok(record.account),
-        _ => Err(RpcError::new(rpc_code::NOT_ALLOWED, "webhooks take a key")),
+        _ => Err(ApiError::new(rpc_code::NOT_ALLOWED, "webhooks take a key")),
     }
 }
 
@@ -82,7 +82,7 @@ const UNAVAILABLE: ErrorCase = ErrorCase {
     when: "The database of the accounts or the index does not answer, or too many pings are on their way: try again in some seconds",
 };
 
-fn refused(error: &WebhookError) -> RpcError {
+fn refused(error: &WebhookError) -> ApiError {
     match error {
         WebhookError::NoSuchEndpoint => NO_SUCH_ENDPOINT.error("no such endpoint"),
         WebhookError::TooManyEndpoints(_) | WebhookError::Full => ENDPOINT_LIMIT_REACHED.error(error.to_string()),
@@ -97,7 +97,7 @@ fn refused(error: &WebhookError) -> RpcError {
             tracing::error!(%reason, "webhooks were not served");
             UNAVAILABLE.error("the webhooks are not available")
         }
-        WebhookError::NoRandomness(_) => RpcError::internal(error),
+        WebhookError::NoRandomness(_) => ApiError::internal(error),
     }
 }
 
@@ -174,12 +174,12 @@ struct WithSecret {
     endpoint: Endpoint,
 }
 
-fn endpoint(record: EndpointRecord) -> Result<Endpoint, RpcError> {
+fn endpoint(record: EndpointRecord) -> Result<Endpoint, ApiError> {
     let time = |at: Option<UnixMillis>| at.and_then(time_text);
     Ok(Endpoint {
         id: record.id.0,
         url: record.url,
-        filter: RawValue::from_string(record.filter).map_err(|error| RpcError::internal(&error))?,
+        filter: RawValue::from_string(record.filter).map_err(|error| ApiError::internal(&error))?,
         description: record.description,
         state: record.state.name(),
         cursor: record.cursor,
@@ -195,7 +195,7 @@ fn endpoint(record: EndpointRecord) -> Result<Endpoint, RpcError> {
     })
 }
 
-fn answer(outcome: Result<EndpointRecord, WebhookError>) -> Result<Endpoint, RpcError> {
+fn answer(outcome: Result<EndpointRecord, WebhookError>) -> Result<Endpoint, ApiError> {
     endpoint(outcome.map_err(|error| refused(&error))?)
 }
 
@@ -219,10 +219,10 @@ impl Method for Create {
     type Surface = Webhooks;
     type Answer = WithSecret;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, ApiError> {
         let filter = match self.filter {
             Some(filter) => filter.0,
-            None => RawValue::from_string("{}".to_owned()).map_err(|error| RpcError::internal(&error))?,
+            None => RawValue::from_string("{}".to_owned()).map_err(|error| ApiError::internal(&error))?,
         };
         let start = self.from.map(|from| from.0).unwrap_or_default();
         let description = self.description.map(|description| description.0);
@@ -244,7 +244,7 @@ impl Method for List {
     type Surface = Webhooks;
     type Answer = Vec<Endpoint>;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Vec<Endpoint>, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Vec<Endpoint>, ApiError> {
         let all = webhooks.list(account(context)?).await.map_err(|error| refused(&error))?;
         all.into_iter().map(endpoint).collect()
     }
@@ -271,7 +271,7 @@ impl Method for Update {
     type Surface = Webhooks;
     type Answer = Endpoint;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
         let (url, description) = (self.url.map(|url| url.0), self.description.map(|description| description.0));
         let (filter, start) = (self.filter.map(|filter| filter.0), self.from.map(|from| from.0));
         let id = EndpointId(self.id.0);
@@ -296,7 +296,7 @@ macro_rules! of_endpoint {
             type Surface = Webhooks;
             type Answer = Endpoint;
 
-            async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, RpcError> {
+            async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
                 answer(webhooks.$operation(account(context)?, EndpointId(self.id.0)).await)
             }
         }
@@ -337,7 +337,7 @@ impl Method for RotateSecret {
     type Surface = Webhooks;
     type Answer = WithSecret;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, ApiError> {
         let rotated = webhooks.rotate_secret(account(context)?, EndpointId(self.id.0)).await;
         let (rotated, secret) = rotated.map_err(|error| refused(&error))?;
         Ok(WithSecret { secret: secret.reveal(), endpoint: endpoint(rotated)? })
@@ -370,7 +370,7 @@ impl Method for Test {
     type Surface = Webhooks;
     type Answer = Tested;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Tested, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Tested, ApiError> {
         let outcome = webhooks.test(account(context)?, EndpointId(self.id.0)).await.map_err(|error| refused(&error))?;
         Ok(Tested {
             delivered: outcome.error.is_none(),

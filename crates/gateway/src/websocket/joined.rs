@@ -13,7 +13,7 @@ use super::{
     ACCEPT, CLOSE_TIMEOUT, End, STANDING_EVERY, Streams, Upgrade, standing, stopped, switching_protocols,
     too_many_streams, upgrade_required,
 };
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::state::RequestContext;
 
@@ -31,11 +31,11 @@ pub(crate) fn join(
     upgrade: Option<Upgrade>,
     headers: &HeaderMap,
     instance: OnUpgrade,
-) -> Result<Reply, RestError> {
+) -> Result<Reply, ApiError> {
     let Some(Upgrade { connection, credential }) = upgrade else { return Err(upgrade_required()) };
     let accepted = headers.get(ACCEPT).cloned();
     let accepted = accepted.ok_or_else(|| {
-        RestError::new(StatusCode::BAD_GATEWAY, "UPSTREAM_UNAVAILABLE", "the instance did not accept the stream")
+        ApiError::new(StatusCode::BAD_GATEWAY, "UPSTREAM_UNAVAILABLE", "the instance did not accept the stream")
     })?;
     let shared = Arc::clone(context.shared_handle());
     let permit = Streams::enter(context).ok_or_else(too_many_streams)?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
 use paraffin_gateway::{
-    BoxFuture, Caller, Flavour, HttpRequest, HttpSurface, KeyedHandler, KeyedSurface, Params, Reply, RequestContext,
-    RestError, RpcError, RpcResult, RpcSurface,
+    ApiError, BoxFuture, Caller, Flavour, HttpRequest, HttpSurface, KeyedHandler, KeyedSurface, Params, Reply,
+    RequestContext, RpcResult, RpcSurface,
 };
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -30,7 +30,7 @@ impl RpcSurface for Rollback {
             params.none()?;
             match method {
                 "getblockcount" => Ok(to_raw_value(&context.segments()[0]).unwrap()),
-                _ => Err(RpcError::new(-5, "Block not found")),
+                _ => Err(ApiError::new(-5, "Block not found")),
             }
         })
     }
@@ -45,10 +45,10 @@ impl HttpSurface for Rollback {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             if request.verb == Method::PUT {
-                return Err(RestError::new(StatusCode::FORBIDDEN, "ADMIN_KEY_REQUIRED", "an admin key is required"));
+                return Err(ApiError::new(StatusCode::FORBIDDEN, "ADMIN_KEY_REQUIRED", "an admin key is required"));
             }
             let Caller::Key(record) = context.caller() else { panic!("a keyed surface without a key") };
             Ok(Reply::text(StatusCode::OK, format!("usage for {}: {:?}", record.name, request.query)))

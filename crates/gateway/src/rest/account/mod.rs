@@ -20,7 +20,7 @@ use super::address::{Balance, SharedText, UTXOS_LIMIT_MAX, Utxo, UtxoPage, outpo
 use super::alkanes::alkanes_in;
 use super::part::Part;
 use super::route::{Count, Route, Verb};
-use crate::errors::{RestError, RpcError};
+use crate::errors::ApiError;
 use crate::interrupt::Interrupt;
 use crate::state::RequestContext;
 use crate::surfaces::esplora::{Fault, Pending, UNSPENT_BYTES, View, unconfirmed_view};
@@ -55,7 +55,7 @@ impl Route for AccountBalance {
     const EXAMPLE: &'static str = EXAMPLE;
     type Answer = Balance;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Balance, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Balance, ApiError> {
         let account = Account::open(context, &self.account.0).await?;
         let confirmed: u128 = account.scripts.iter().map(|script| u128::from(script.totals.balance())).sum();
         let mut unconfirmed = 0_i128;
@@ -65,7 +65,7 @@ impl Route for AccountBalance {
             unconfirmed += paid.map(|output| i128::from(output.value.to_sat())).sum::<i128>();
             unconfirmed -= spent.map(|output| i128::from(output.value.to_sat())).sum::<i128>();
         }
-        let whole = |error| RestError::internal(&error);
+        let whole = |error| ApiError::internal(&error);
         Ok(Balance {
             balance: u64::try_from(confirmed).map_err(whole)?,
             unconfirmed_balance: i64::try_from(unconfirmed).map_err(whole)?,
@@ -86,13 +86,13 @@ impl Route for AccountUtxos {
     const EXAMPLE: &'static str = EXAMPLE;
     type Answer = UtxoPage;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<UtxoPage, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<UtxoPage, ApiError> {
         let limit = self.limit.map(|limit| limit.at_most(UTXOS_LIMIT_MAX));
         let account = Arc::new(Account::open(context, &self.account.0).await?);
         let records_max = context.limits().list_records_max;
         let count: u64 = account.scripts.iter().map(UsedScript::unspent_count).sum();
         if limit.is_none() && count > records_max as u64 {
-            return Err(Fault::Failed(RpcError::response_too_large()).into());
+            return Err(Fault::Failed(ApiError::response_too_large()).into());
         }
         let copy = Arc::clone(&account);
         let network = context.network();
@@ -138,7 +138,7 @@ struct Account {
 }
 
 impl Account {
-    async fn open(context: &RequestContext, text: &str) -> Result<Self, RestError> {
+    async fn open(context: &RequestContext, text: &str) -> Result<Self, ApiError> {
         let (network, text) = (context.network(), text.to_owned());
         let view = unconfirmed_view(context).await;
         let keys_max = context.limits().account_scripts_max;
@@ -147,18 +147,18 @@ impl Account {
             let index = &BitcoinIndex::new(snapshot.clone(), network);
             let branches = match descriptor::parse(network, &text) {
                 Ok(branches) => branches,
-                Err(sentence) => return Ok(Err(RestError::bad_request(sentence))),
+                Err(sentence) => return Ok(Err(ApiError::invalid(sentence))),
             };
             let bounds = Bounds { keys_max, interrupt };
             let scripts = used_scripts(index, &branches, |key| view.is_touched(key), &bounds);
             Ok(match scripts {
                 Ok(scripts) => Ok(Self::of(index, scripts, &view)?),
                 Err(ScanError::Read(error)) => return Err(error),
-                Err(ScanError::TooManyScripts) => Err(RestError::bad_request(format!(
+                Err(ScanError::TooManyScripts) => Err(ApiError::invalid(format!(
                     "account has more than {keys_max} addresses or keys: ask for parts of it, as descriptors"
                 ))),
-                Err(ScanError::NoMemory) => Err(RestError::panicked()),
-                Err(ScanError::TimedOut) => Err(Fault::Failed(RpcError::timeout()).into()),
+                Err(ScanError::NoMemory) => Err(ApiError::panicked()),
+                Err(ScanError::TimedOut) => Err(Fault::Failed(ApiError::timeout()).into()),
             })
         });
         opened.await.map_err(Fault::from)?.map_err(Fault::from)?
@@ -206,14 +206,14 @@ impl Account {
         let wanted = limit.map(|limit| limit.saturating_add(spent.len()));
         for (place, script) in self.scripts.iter().enumerate() {
             if interrupt.is_over() {
-                return Err(Fault::Failed(RpcError::timeout()));
+                return Err(Fault::Failed(ApiError::timeout()));
             }
             if script.unspent_count() == 0 {
                 continue;
             }
             let listed = script.unspent_count().min(wanted.unwrap_or(usize::MAX) as u64);
             if !interrupt.keep(usize::try_from(listed).unwrap_or(usize::MAX).saturating_mul(UNSPENT_BYTES)) {
-                return Err(Fault::Failed(RpcError::panicked()));
+                return Err(Fault::Failed(ApiError::panicked()));
             }
             let outputs = index.unspent(&script.key, None, wanted)?;
             let confirmed = outputs.into_iter();

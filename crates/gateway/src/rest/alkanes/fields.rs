@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::route::{OkTrue, Pages};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 
 /// A field with its other names.
@@ -38,8 +38,8 @@ impl<T> Flat<T> {
 }
 
 /// The script of an address of this instance's network.
-pub(in crate::rest) fn script(context: &RequestContext, address: &str) -> Result<ScriptBuf, RestError> {
-    Ok(context.network().parse_address(address).map_err(RestError::bad_request)?.script_pubkey())
+pub(in crate::rest) fn script(context: &RequestContext, address: &str) -> Result<ScriptBuf, ApiError> {
+    Ok(context.network().parse_address(address).map_err(ApiError::invalid)?.script_pubkey())
 }
 
 /// A script as its address, or in hexadecimal digits where it has none.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::route::{AlkaneIdParam, Amount, Digits, IdText, OkTrue, Pages, Route, Verb, Wrapping};
 use super::fields::{ALKANE, ALKANE_ID, Flat, Names, WRONG_ALKANE, address_text};
 use crate::alkanes::{self, Moment};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::rest::part::Part;
 use crate::state::RequestContext;
 
@@ -50,18 +50,18 @@ fn page(moment: &Moment<'_>, what: AlkaneId, part: Part, least: u128, network: N
     Ok((holders, total))
 }
 
-async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128) -> Result<Found, RestError> {
+async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128) -> Result<Found, ApiError> {
     let network = context.network();
     Ok(alkanes::read(context, None, None, move |moment| page(moment, what, part, least, network)).await?)
 }
 
 /// 404 when there is no such contract.
-async fn require(context: &RequestContext, what: AlkaneId) -> Result<(), RestError> {
+async fn require(context: &RequestContext, what: AlkaneId) -> Result<(), ApiError> {
     let known = alkanes::read(context, None, None, move |moment| Ok(moment.state.creation(what)?.is_some())).await?;
-    if known { Ok(()) } else { Err(RestError::not_found(format!("there is no alkane {what}"))) }
+    if known { Ok(()) } else { Err(ApiError::not_found(format!("there is no alkane {what}"))) }
 }
 
-async fn count(context: &RequestContext, what: AlkaneId) -> Result<u64, RestError> {
+async fn count(context: &RequestContext, what: AlkaneId) -> Result<u64, ApiError> {
     Ok(alkanes::read(context, None, None, move |moment| Ok(moment.state.holder_counts(what)?.scripts)).await?)
 }
 
@@ -84,7 +84,7 @@ struct HolderItem {
     amount: Digits,
 }
 
-async fn flat_page(context: &RequestContext, what: AlkaneId, part: Part) -> Result<HolderPage, RestError> {
+async fn flat_page(context: &RequestContext, what: AlkaneId, part: Part) -> Result<HolderPage, ApiError> {
     let (holders, total) = read(context, what, part, 1).await?;
     let limit = part.limit.unwrap_or(LIMIT_DEFAULT);
     Ok(HolderPage {
@@ -113,7 +113,7 @@ impl Route for FlatHolders {
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = WRONG_ALKANE;
     type Answer = HolderPage;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<HolderPage, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<HolderPage, ApiError> {
         flat_page(context, self.alkane.0, part).await
     }
 }
@@ -130,7 +130,7 @@ impl Route for FirstHolders {
     const MAY_BE_MISSING: bool = true;
     type Answer = HolderPage;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<HolderPage, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<HolderPage, ApiError> {
         require(context, self.id.0).await?;
         flat_page(context, self.id.0, Part { offset: 0, limit: PAGES.default }).await
     }
@@ -173,7 +173,7 @@ impl Route for Holders {
     const MAY_BE_MISSING: bool = true;
     type Answer = HoldersAnswer;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<HoldersAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<HoldersAnswer, ApiError> {
         let (what, least) = (self.alkane_id.0, self.min_balance.map_or(1, |least| least.0.max(1)));
         require(context, what).await?;
         let (found, total) = read(context, what, part, least).await?;
@@ -212,7 +212,7 @@ impl Route for FlatHolderCount {
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = WRONG_ALKANE;
     type Answer = Flat<FlatCount>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Flat<FlatCount>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Flat<FlatCount>, ApiError> {
         let what = self.alkane.0;
         Ok(Flat::of(FlatCount { alkane: IdText(what), count: count(context, what).await? }))
     }
@@ -242,7 +242,7 @@ impl Route for HolderCount {
     const MAY_BE_MISSING: bool = true;
     type Answer = Count;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Count, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Count, ApiError> {
         require(context, self.alkane_id.0).await?;
         Ok(Count { count: count(context, self.alkane_id.0).await? })
     }

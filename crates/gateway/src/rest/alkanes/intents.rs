@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::route::{AddressText, Count, Digits, IdObject, Pages, Route, Time, Verb};
 use super::fields::{ADDRESS_EXAMPLE, PAGES, script};
 use crate::alkanes::{self, Moment};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::state::RequestContext;
@@ -70,7 +70,7 @@ impl Route for IntentHistory {
     const LIMIT_FIELD: Option<&'static str> = Some("totalTxs");
     type Answer = History;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<History, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<History, ApiError> {
         let script = script(context, &self.address.0)?;
         Ok(alkanes::read(context, None, None, move |moment| history(moment, &script, part)).await?)
     }

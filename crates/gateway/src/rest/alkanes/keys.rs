@@ -11,7 +11,7 @@ use super::super::route::{AlkaneIdParam, Count, IdText, OkTrue, Route, Time, Ver
 use super::fields::{ALKANE, Names, WRONG_ALKANE};
 use crate::alkanes::{self, hex};
 use crate::bounded::to_raw_bounded;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::{Hash, TextOrHex};
 use crate::rest::part::Part;
 use crate::state::RequestContext;
@@ -96,7 +96,7 @@ impl Route for Keys {
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = WRONG_ALKANE;
     type Answer = Written;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Written, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Written, ApiError> {
         let (contract, TextOrHex(prefix)) = (self.alkane.0, self.prefix.unwrap_or_default());
         let limit = self.limit.map_or(LIMIT_DEFAULT, |limit| limit.at_most(LIMIT_MAX));
         let bytes_max = context.limits().response_bytes_max;

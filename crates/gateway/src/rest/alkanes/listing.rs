@@ -12,7 +12,7 @@ use super::super::markets::{PoolDetails, Record, search as search_pools};
 use super::super::route::{AlkaneIdParam, Changes, Pages, Route, Verb};
 use super::fields::{ALKANE_ID, Names, PAGES};
 use crate::alkanes::{Lane, Moment, Token, token, tokens, words};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::{Pricing, read_priced, read_priced_in};
 use crate::rest::part::Part;
 use crate::state::RequestContext;
@@ -69,7 +69,7 @@ impl Route for Listing {
     const PAGES: Option<Pages> = Some(PAGES);
     type Answer = TokenPage;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<TokenPage, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<TokenPage, ApiError> {
         let sort_by = self.sort_by.unwrap_or(SortBy::Height);
         // The greatest first, but names from A.
         let ascending = self.order.map_or(sort_by == SortBy::Name, |order| order == Direction::Asc);
@@ -98,7 +98,7 @@ impl Route for Newest {
     const CHANGES: Changes = Changes::WithPrices;
     type Answer = TokenPage;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<TokenPage, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TokenPage, ApiError> {
         let part = Part { offset: 0, limit: PAGES.default };
         let page = read_priced(context, move |moment, pricing| listed(moment, pricing, SortBy::Height, false, part));
         Ok(page.await?)
@@ -198,10 +198,10 @@ impl Route for Details {
     const MAY_BE_MISSING: bool = true;
     type Answer = Token;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Token, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Token, ApiError> {
         let AlkaneIdParam(id) = self.alkane_id;
         let found = read_priced(context, move |moment, pricing| token(moment, pricing, id)).await?;
-        found.ok_or_else(|| RestError::not_found(format!("there is no alkane {id}")))
+        found.ok_or_else(|| ApiError::not_found(format!("there is no alkane {id}")))
     }
 }
 
@@ -243,7 +243,7 @@ impl Route for Search {
     const PAGES: Option<Pages> = Some(PAGES);
     type Answer = SearchAnswer;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<SearchAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<SearchAnswer, ApiError> {
         let SearchText(query) = self.search_query;
         let found = read_priced_in(context, Lane::Simulations, move |moment, pricing| {
             let (found, symbols) = ranked(moment, &query)?;

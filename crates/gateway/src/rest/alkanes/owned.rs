@@ -18,7 +18,7 @@ use super::super::route::{
 };
 use super::fields::{ADDRESS_EXAMPLE, Flat, address_text, script};
 use crate::alkanes::{self, ImageBudget, Moment, NamedAmount, Token, named_amount, token, words};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::read_priced;
 use crate::methods::ByName;
 use crate::rest::part::Part;
@@ -83,7 +83,7 @@ pub(in crate::rest) fn outputs(moment: &Moment<'_>, script: &Script, part: Part)
     Ok(held)
 }
 
-async fn tokens_of(context: &RequestContext, address: &str, part: Part) -> Result<Vec<Token>, RestError> {
+async fn tokens_of(context: &RequestContext, address: &str, part: Part) -> Result<Vec<Token>, ApiError> {
     let script = script(context, address)?;
     let read = read_priced(context, move |moment, pricing| {
         let mut sums = sums(moment, &script)?;
@@ -113,7 +113,7 @@ impl Route for Tokens {
     const PAGES: Option<Pages> = ALL_OR_PART;
     type Answer = Vec<Token>;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Token>, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Token>, ApiError> {
         tokens_of(context, &self.address.0, part).await
     }
 }
@@ -130,7 +130,7 @@ impl Route for TokensByPath {
     const CHANGES: Changes = Changes::WithPrices;
     type Answer = Vec<Token>;
 
-    async fn answer(self, context: &RequestContext, all: Part) -> Result<Vec<Token>, RestError> {
+    async fn answer(self, context: &RequestContext, all: Part) -> Result<Vec<Token>, ApiError> {
         tokens_of(context, &self.address.0, all).await
     }
 }
@@ -155,7 +155,7 @@ pub(in crate::rest) fn alkanes_map(moment: &Moment<'_>, held: &[Transfer]) -> Re
 pub(crate) async fn alkanes_in(
     context: &RequestContext,
     outpoints: Vec<OutPoint>,
-) -> Result<BTreeMap<OutPoint, Map<String, Value>>, RestError> {
+) -> Result<BTreeMap<OutPoint, Map<String, Value>>, ApiError> {
     if outpoints.is_empty() || alkanes::of(context).is_err() {
         return Ok(BTreeMap::new());
     }
@@ -177,7 +177,7 @@ pub(crate) async fn alkanes_in(
 pub(in crate::rest) async fn spent_by_pending(
     context: &RequestContext,
     key: &ScriptKey,
-) -> Result<HashSet<OutPoint>, RestError> {
+) -> Result<HashSet<OutPoint>, ApiError> {
     let pending = unconfirmed_of(context, key).await?;
     let inputs = pending.iter().flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output));
     Ok(inputs.collect())
@@ -205,7 +205,7 @@ impl Route for Utxos {
     const PAGES: Option<Pages> = ALL_OR_PART;
     type Answer = Vec<Utxo>;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Utxo>, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Utxo>, ApiError> {
         let AddressText(address) = self.address;
         let script = script(context, &address)?;
         let spent = spent_by_pending(context, &ScriptKey::from_script(&script)).await?;
@@ -285,7 +285,7 @@ impl Route for Outpoints {
     const WRAPPING: Wrapping = Wrapping::Bare;
     type Answer = OutpointsTwice;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<OutpointsTwice, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<OutpointsTwice, ApiError> {
         let script = script(context, &self.address.0)?;
         let held = alkanes::read(context, None, None, move |moment| outputs(moment, &script, part)).await?;
         let data = OutpointsAnswer { address: self.address.0, outpoints: OutpointEntries::all(&held) };
@@ -319,7 +319,7 @@ impl Route for FlatBalances {
     const WRAPPING: Wrapping = Wrapping::Bare;
     type Answer = Flat<FlatBalancesAnswer>;
 
-    async fn answer(self, context: &RequestContext, all: Part) -> Result<Flat<FlatBalancesAnswer>, RestError> {
+    async fn answer(self, context: &RequestContext, all: Part) -> Result<Flat<FlatBalancesAnswer>, ApiError> {
         let tells_outpoints = [self.include_outpoints, self.also_outpoints].contains(&Some(true));
         let script = script(context, &self.address.0)?;
         let read = alkanes::read(context, None, None, move |moment| {
@@ -353,7 +353,7 @@ impl Route for Balances {
     const EXAMPLE: &'static str = ADDRESS_EXAMPLE;
     type Answer = BalancesAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<BalancesAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<BalancesAnswer, ApiError> {
         let script = script(context, &self.address.0)?;
         let read = alkanes::read(context, None, None, move |moment| {
             let sums = sums(moment, &script)?;
@@ -372,7 +372,7 @@ struct OutpointItem {
 }
 
 /// What an output holds; no items when it holds nothing.
-async fn items_of(context: &RequestContext, outpoint: OutPoint) -> Result<Vec<OutpointItem>, RestError> {
+async fn items_of(context: &RequestContext, outpoint: OutPoint) -> Result<Vec<OutpointItem>, ApiError> {
     let network = context.network();
     let held = alkanes::read(context, None, None, move |moment| views::held_by_output(&outpoint, &moment.view)).await?;
     let item = |held: views::OutputHoldings| OutpointItem {
@@ -396,7 +396,7 @@ impl Route for FlatOutpoint {
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[("outpoint", "invalid_outpoint_format")];
     type Answer = Flat<OutpointAnswer>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Flat<OutpointAnswer>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Flat<OutpointAnswer>, ApiError> {
         let OutpointParam(outpoint) = self.outpoint;
         let items = items_of(context, outpoint).await?;
         Ok(Flat::of(OutpointAnswer { outpoint: format_outpoint(&outpoint), items }))
@@ -423,8 +423,8 @@ impl Route for Outpoint {
     const EXAMPLE: &'static str = OUTPOINT_EXAMPLE;
     type Answer = OutpointAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<OutpointAnswer, RestError> {
-        let wrong = |_| RestError::bad_request("outpoint must be txid:vout");
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<OutpointAnswer, ApiError> {
+        let wrong = |_| ApiError::invalid("outpoint must be txid:vout");
         let outpoint = parse_outpoint(&self.outpoint).map_err(wrong)?;
         Ok(OutpointAnswer { items: items_of(context, outpoint).await?, outpoint: self.outpoint })
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::admit;
 use super::number::{DecimalText, HowMany, IdParam, Seconds};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::{self, MarketMoment};
 use crate::rest::markets::{Problem, read, require_factory};
 use crate::rest::part::Part;
@@ -84,7 +84,7 @@ impl JsonSchema for TickerId {
 }
 
 /// The factory that is asked about: the network's own where none is named.
-fn factory_of(context: &RequestContext, named: Option<IdParam>) -> Result<AlkaneId, RestError> {
+fn factory_of(context: &RequestContext, named: Option<IdParam>) -> Result<AlkaneId, ApiError> {
     Ok(named.map_or(markets::of(context)?.factory, |named| named.0))
 }
 
@@ -104,7 +104,7 @@ fn pool_of(moment: &MarketMoment<'_>, factory: AlkaneId, ticker: TickerId) -> Re
         of == factory && tokens == ticker.0
     });
     let deepest = of_pair.max_by_key(|pool| (pool.worth.tvl, std::cmp::Reverse(pool.record.created)));
-    let missing = || RestError::not_found(format!("factory {factory} has no pool {base}_{target}"));
+    let missing = || ApiError::not_found(format!("factory {factory} has no pool {base}_{target}"));
     Ok(deepest.cloned().ok_or_else(missing)?)
 }
 
@@ -115,7 +115,7 @@ fn moment_ms(moment: &MarketMoment<'_>) -> Result<u64, Problem> {
 
 fn newest_time(moment: &MarketMoment<'_>) -> Result<u32, Problem> {
     let block = moment.markets.snapshot().block(moment.markets.height()).map_err(AmmError::from)?;
-    Ok(block.ok_or_else(RestError::starting)?.time)
+    Ok(block.ok_or_else(ApiError::starting)?.time)
 }
 
 /// Pools of a factory, the deepest first.
@@ -141,7 +141,7 @@ impl Route for Pairs {
     const MAY_BE_MISSING: bool = true;
     type Answer = Vec<Pair>;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Pair>, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Pair>, ApiError> {
         let factory = factory_of(context, self.factory)?;
         read(context, move |moment| {
             require_factory(moment, factory)?;
@@ -212,7 +212,7 @@ impl Route for Tickers {
     const MAY_BE_MISSING: bool = true;
     type Answer = Vec<Ticker>;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Ticker>, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Ticker>, ApiError> {
         let factory = factory_of(context, self.factory)?;
         read(context, move |moment| {
             require_factory(moment, factory)?;
@@ -298,7 +298,7 @@ impl Route for OrderBook {
     const MAY_BE_MISSING: bool = true;
     type Answer = OrderBookAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<OrderBookAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<OrderBookAnswer, ApiError> {
         let factory = factory_of(context, self.factory)?;
         let orders = self.depth.map_or(ORDERS_DEFAULT, |depth| depth.at_most(ORDERS_MAX).unwrap_or(ORDERS_MAX));
         let levels = u16::try_from(orders.div_ceil(2)).unwrap_or(u16::MAX);
@@ -393,7 +393,7 @@ impl Route for HistoricalTrades {
     const MAY_BE_MISSING: bool = true;
     type Answer = TradesAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<TradesAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TradesAnswer, ApiError> {
         let factory = factory_of(context, self.factory)?;
         let span = TradeSpan {
             from: self.start_time.map_or(0, |time| time.0),

@@ -9,7 +9,7 @@ use super::names::{Names, actor};
 use super::number::{BlockNumber, DecimalText, IdParam};
 use super::{PoolIdText, admit};
 use crate::alkanes::facts;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::{MarketMoment, failed};
 use crate::methods::Hash;
 use crate::rest::markets::{Problem, read};
@@ -62,11 +62,11 @@ impl Route for LatestBlock {
     const WRAPPING: Wrapping = Wrapping::Bare;
     type Answer = LatestBlockAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<LatestBlockAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<LatestBlockAnswer, ApiError> {
         read(context, |moment| {
             let height = moment.markets.height();
             let block = moment.markets.snapshot().block(height).map_err(AmmError::from)?;
-            let block = block.ok_or_else(RestError::starting)?;
+            let block = block.ok_or_else(ApiError::starting)?;
             Ok(LatestBlockAnswer { block: Block { block_number: height, block_timestamp: block.time } })
         })
         .await
@@ -108,11 +108,11 @@ impl Route for AssetById {
     const MAY_BE_MISSING: bool = true;
     type Answer = AssetAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<AssetAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<AssetAnswer, ApiError> {
         let id = self.id.0;
         read(context, move |moment| {
             let creation = moment.chain.state.creation(id)?;
-            let creation = creation.ok_or_else(|| RestError::not_found(format!("there is no alkane {id}")))?;
+            let creation = creation.ok_or_else(|| ApiError::not_found(format!("there is no alkane {id}")))?;
             let Names { name, symbol } = Names::of(moment, id)?;
             let supply = facts(moment.chain, creation)?.total_supply;
             let total_supply = supply.map(DecimalText::amount);
@@ -163,12 +163,12 @@ impl Route for PairById {
     const MAY_BE_MISSING: bool = true;
     type Answer = PairAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<PairAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<PairAnswer, ApiError> {
         let id = self.id.0;
         let network = context.network();
         read(context, move |moment| {
             let record = moment.markets.pool(id)?;
-            let record = record.ok_or_else(|| RestError::not_found(format!("there is no pool {id}")))?;
+            let record = record.ok_or_else(|| ApiError::not_found(format!("there is no pool {id}")))?;
             let creation = moment.markets.creation(&record)?;
             let state = paraffin_amm::pool_state(&moment.contracts, record.pool)?;
             let [asset0, asset1] = record.pool.tokens;
@@ -289,12 +289,12 @@ impl Route for Events {
     const WRAPPING: Wrapping = Wrapping::Bare;
     type Answer = EventsAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<EventsAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<EventsAnswer, ApiError> {
         let (BlockNumber(from), BlockNumber(to)) = (self.from_block, self.to_block);
         match to.checked_sub(from) {
-            None => return Err(RestError::bad_request("toBlock must not be below fromBlock")),
+            None => return Err(ApiError::invalid("toBlock must not be below fromBlock")),
             Some(BLOCKS_MAX..) => {
-                return Err(RestError::bad_request(format!("a range has at most {BLOCKS_MAX} blocks: ask for fewer")));
+                return Err(ApiError::invalid(format!("a range has at most {BLOCKS_MAX} blocks: ask for fewer")));
             }
             Some(_) => {}
         }
@@ -302,14 +302,12 @@ impl Route for Events {
         read(context, move |moment| {
             let newest = moment.markets.height();
             if to > newest {
-                return Err(
-                    RestError::bad_request(format!("toBlock must not be above {newest}, the latest block")).into()
-                );
+                return Err(ApiError::invalid(format!("toBlock must not be above {newest}, the latest block")).into());
             }
             let limit = if from == to { usize::MAX } else { EVENTS_MAX };
             let events = moment.markets.events_of_blocks(from, to, limit)?;
             let events = events.ok_or_else(|| {
-                RestError::bad_request(format!("these blocks have more than {EVENTS_MAX} events: ask for fewer blocks"))
+                ApiError::invalid(format!("these blocks have more than {EVENTS_MAX} events: ask for fewer blocks"))
             })?;
             listed(moment, events, network)
         })

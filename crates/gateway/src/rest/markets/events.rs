@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Number;
 
 use super::record::Record;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::rest::route::{Digits, IdObject, Time};
@@ -196,7 +196,7 @@ rows! {
 
 impl Row {
     /// The row of an event.
-    pub(super) fn new(event: &Event, network: Network) -> Result<Self, RestError> {
+    pub(super) fn new(event: &Event, network: Network) -> Result<Self, ApiError> {
         let address = event.actor.as_ref().and_then(|script| Address::from_script(script, network.bitcoin()).ok());
         let address = address.map(|address| address.to_string());
         let id = match event.action.pool() {
@@ -286,7 +286,7 @@ pub(super) trait Page: Sized + Serialize + JsonSchema + Send + 'static {
     /// The kind of all its rows, where they are of one.
     const KIND: Option<EventKind>;
 
-    fn of(found: Found) -> Result<Self, RestError>;
+    fn of(found: Found) -> Result<Self, ApiError>;
 }
 
 /// The pages of one kind.
@@ -308,7 +308,7 @@ macro_rules! pages {
         impl Page for $page {
             const KIND: Option<EventKind> = Some(EventKind::$row);
 
-            fn of(found: Found) -> Result<Self, RestError> {
+            fn of(found: Found) -> Result<Self, ApiError> {
                 let mut rows = Vec::with_capacity(found.events.len());
                 for event in &found.events {
                     if let Row::$row(row) = Row::new(event, found.network)? {
@@ -341,12 +341,12 @@ pub(super) struct Activity {
 impl Page for Activity {
     const KIND: Option<EventKind> = None;
 
-    fn of(found: Found) -> Result<Self, RestError> {
+    fn of(found: Found) -> Result<Self, ApiError> {
         let rows = found.events.iter().map(|event| {
             let row = Row::new(event, found.network)?;
             Ok(row.of_kind(event.action.kind().name()))
         });
-        Ok(Self { transactions: rows.collect::<Result<_, RestError>>()?, counts: found.counts })
+        Ok(Self { transactions: rows.collect::<Result<_, ApiError>>()?, counts: found.counts })
     }
 }
 
@@ -365,7 +365,7 @@ pub(super) struct TaggedActivity {
 impl Page for TaggedActivity {
     const KIND: Option<EventKind> = None;
 
-    fn of(found: Found) -> Result<Self, RestError> {
+    fn of(found: Found) -> Result<Self, ApiError> {
         let twins = found.twins;
         let (mut swaps, mut mints, mut burns, mut creations) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut transactions = Vec::with_capacity(found.events.len());

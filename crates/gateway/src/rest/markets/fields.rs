@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::alkanes::fields::script;
 use super::problem::Problem;
 use crate::alkanes;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::{self, MarketMoment};
 use crate::methods::{Verbatim, scalar};
 use crate::rest::route::{AddressText, FactoryIdParam};
@@ -23,20 +23,20 @@ pub(super) const POOL: (&str, &[&str]) = ("poolId", &["pool_id", "id"]);
 pub(super) const TOKEN: (&str, &[&str]) = ("alkaneId", &["id", "tokenId", "alkane"]);
 
 /// Refuses where markets are not indexed.
-pub(in crate::rest) fn admit(context: &RequestContext) -> Result<(), RestError> {
+pub(in crate::rest) fn admit(context: &RequestContext) -> Result<(), ApiError> {
     alkanes::of(context)?;
     markets::of(context)?;
     Ok(())
 }
 
 /// The factory that is asked about: the network's own where none is named.
-pub(super) fn factory_of(context: &RequestContext, named: Option<FactoryIdParam>) -> Result<AlkaneId, RestError> {
+pub(super) fn factory_of(context: &RequestContext, named: Option<FactoryIdParam>) -> Result<AlkaneId, ApiError> {
     let own = markets::of(context)?.factory;
     Ok(named.map_or(own, FactoryIdParam::get))
 }
 
 /// Who owns an address of this network.
-pub(super) fn owner(context: &RequestContext, address: &AddressText) -> Result<ScriptKey, RestError> {
+pub(super) fn owner(context: &RequestContext, address: &AddressText) -> Result<ScriptKey, ApiError> {
     Ok(ScriptKey::of(&script(context, &address.0)?))
 }
 
@@ -77,10 +77,10 @@ impl<'de> Deserialize<'de> for Outcome {
 }
 
 /// The outcomes by both ways to tell them.
-pub(super) fn status(successful: Option<Outcome>, successful_only: Option<bool>) -> Result<Status, RestError> {
+pub(super) fn status(successful: Option<Outcome>, successful_only: Option<bool>) -> Result<Status, ApiError> {
     let only = successful_only.map(|only| if only { Status::Successful } else { Status::Any });
     match (successful.map(|outcome| outcome.0), only) {
-        (Some(one), Some(other)) if one != other => Err(RestError::bad_request("successful and successfulOnly differ")),
+        (Some(one), Some(other)) if one != other => Err(ApiError::invalid("successful and successfulOnly differ")),
         (one, other) => Ok(one.or(other).unwrap_or(Status::Successful)),
     }
 }
@@ -131,7 +131,7 @@ pub(super) fn require_token(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<(
     if moment.chain.state.creation(id)?.is_some() {
         return Ok(());
     }
-    Err(RestError::not_found(format!("there is no alkane {id}")).into())
+    Err(ApiError::not_found(format!("there is no alkane {id}")).into())
 }
 
 /// 404 when the id is not that of a factory: of a contract that has created a pool, or the network's own, which may still
@@ -141,7 +141,7 @@ pub(in crate::rest) fn require_factory(moment: &MarketMoment<'_>, id: AlkaneId) 
         return Ok(());
     }
     match moment.markets.count(Scope::Factory(id), Some(EventKind::Creation), Status::Successful)? {
-        0 => Err(RestError::not_found(format!("there is no factory {id}")).into()),
+        0 => Err(ApiError::not_found(format!("there is no factory {id}")).into()),
         _ => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::fields::admit;
 use super::pathfind;
 use super::problem::{Problem, read};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::rest::route::{
@@ -46,7 +46,7 @@ const END_TIME: (&str, &[&str]) = ("end_time", &["endTime"]);
 const POOL_ERROR: (&str, &str) = ("pool", "invalid_pool_format");
 
 fn unknown_pool(id: AlkaneId) -> Problem {
-    RestError::not_found(format!("there is no pool {id}")).into()
+    ApiError::not_found(format!("there is no pool {id}")).into()
 }
 
 /// A time in Unix seconds; one beyond 32 bits stands for the last.
@@ -115,7 +115,7 @@ impl Route for Trades {
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR];
     type Answer = TradesAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<TradesAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TradesAnswer, ApiError> {
         let pool = self.pool.get();
         let (from, to) = times(self.start_time, self.end_time);
         let limit = self.limit.map_or(TRADES_DEFAULT, |limit| limit.at_most(TRADES_MAX));
@@ -152,7 +152,7 @@ fn held(state: &ChainState, pool: PoolIdentity) -> Result<[u128; 2], Problem> {
 }
 
 /// `None` for what is no trade.
-fn trade(event: &Event, [reserve0, reserve1]: [u128; 2]) -> Result<Option<Trade>, RestError> {
+fn trade(event: &Event, [reserve0, reserve1]: [u128; 2]) -> Result<Option<Trade>, ApiError> {
     let Action::Swap { pool, sold, bought } = &event.action else { return Ok(None) };
     let amount = |transfer: &paraffin_alkanes::Transfer, place: usize| {
         Digits(if transfer.id == pool.tokens[place] { transfer.value } else { 0 })
@@ -233,7 +233,7 @@ impl Route for Candles {
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR, ("interval", "invalid_interval")];
     type Answer = CandlesAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<CandlesAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<CandlesAnswer, ApiError> {
         let pool = self.pool.get();
         let interval = self.interval.map_or(Interval::Kept(Timeframe::Hour), |interval| interval.0);
         let (from, to) = times(self.start_time, self.end_time);
@@ -242,7 +242,7 @@ impl Route for Candles {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let candles = named.markets.candles_of(pool, interval, from, to, limit)?;
             let candles =
-                candles.iter().map(|candle| CandleRow::new(candle, interval)).collect::<Result<_, RestError>>()?;
+                candles.iter().map(|candle| CandleRow::new(candle, interval)).collect::<Result<_, ApiError>>()?;
             Ok(CandlesAnswer { ok: OkTrue, pool: IdText(pool), interval: interval.name(), candles })
         })
         .await
@@ -263,7 +263,7 @@ impl<'de> Deserialize<'de> for IntervalName {
 }
 
 impl CandleRow {
-    fn new(candle: &Candle, interval: Interval) -> Result<Self, RestError> {
+    fn new(candle: &Candle, interval: Interval) -> Result<Self, ApiError> {
         let [first, second] = candle.volumes;
         Ok(Self {
             open_time: Time::of(candle.start)?,
@@ -306,7 +306,7 @@ impl Route for Reserves {
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR];
     type Answer = ReservesAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<ReservesAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<ReservesAnswer, ApiError> {
         let pool = self.pool.get();
         read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;

@@ -9,7 +9,7 @@ use super::histories::{self, Wanted};
 use super::pool_record::PoolDetails;
 use super::pools::{self, PoolPage};
 use super::record::Record;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::rest::part::Part;
 use crate::rest::route::{Changes, Paths, Route, Verb};
 use crate::state::RequestContext;
@@ -22,7 +22,7 @@ impl Route for OwnPools {
     const PATHS: Paths = &[(Verb::Get, "pools")];
     type Answer = PoolPage;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<PoolPage, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PoolPage, ApiError> {
         pools::of_own_factory(context, part).await
     }
 }
@@ -40,7 +40,7 @@ impl Route for OnePool {
     const MAY_BE_MISSING: bool = true;
     type Answer = Record<PoolDetails>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Record<PoolDetails>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Record<PoolDetails>, ApiError> {
         pools::details_of(context, self.id.0, None).await
     }
 }
@@ -57,7 +57,7 @@ impl Route for PoolHistory {
     const MAY_BE_MISSING: bool = true;
     type Answer = Activity;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Activity, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Activity, ApiError> {
         histories::page(context, Wanted::on_pool(self.id.0)).await
     }
 }
@@ -74,7 +74,7 @@ impl Route for PoolSwaps {
     const MAY_BE_MISSING: bool = true;
     type Answer = SwapPage;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<SwapPage, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<SwapPage, ApiError> {
         histories::page(context, Wanted::on_pool(self.id.0)).await
     }
 }

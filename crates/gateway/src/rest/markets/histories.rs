@@ -14,7 +14,7 @@ use super::fields::{
     Category, FACTORY, Kind, Outcome, POOL, TOKEN, admit, factory_of, owner, require_factory, require_token, status,
 };
 use super::problem::{Problem, read};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::{MarketMoment, NamedPool};
 use crate::rest::part::{LIMIT_MAX, Part};
 use crate::rest::route::{
@@ -81,7 +81,7 @@ impl Wanted {
         id.map_or_else(|| Self::of(Scope::All), |id| Self::on_pool(id.get()))
     }
 
-    fn of_address(context: &RequestContext, address: &AddressText) -> Result<Self, RestError> {
+    fn of_address(context: &RequestContext, address: &AddressText) -> Result<Self, ApiError> {
         Ok(Self::of(Scope::Script(owner(context, address)?)))
     }
 
@@ -95,10 +95,10 @@ impl Wanted {
         }
         let Some(id) = self.pool else { return Ok(None) };
         let pool = moment.named_pool(id)?;
-        let pool = pool.ok_or_else(|| RestError::not_found(format!("there is no pool {id}")))?;
+        let pool = pool.ok_or_else(|| ApiError::not_found(format!("there is no pool {id}")))?;
         match self.factory {
             Some(factory) if factory != pool.identity.factory => {
-                Err(RestError::not_found(format!("there is no pool {id} of factory {factory}")).into())
+                Err(ApiError::not_found(format!("there is no pool {id} of factory {factory}")).into())
             }
             _ => Ok(Some(pool)),
         }
@@ -154,9 +154,9 @@ macro_rules! histories {
             const MAY_BE_MISSING: bool = Self::OTHER_NAMES.len() > 1;
             type Answer = $page;
 
-            async fn answer(self, context: &RequestContext, part: Part) -> Result<$page, RestError> {
+            async fn answer(self, context: &RequestContext, part: Part) -> Result<$page, ApiError> {
                 let status = status(self.successful, self.successful_only)?;
-                let wanted: fn(Self, &RequestContext) -> Result<Wanted, RestError> = $wanted;
+                let wanted: fn(Self, &RequestContext) -> Result<Wanted, ApiError> = $wanted;
                 page(context, Wanted { status, part, ..wanted(self, context)? }).await
             }
         }
@@ -309,7 +309,7 @@ histories! {
 }
 
 /// A page of what is asked for.
-pub(super) async fn page<P: Page>(context: &RequestContext, wanted: Wanted) -> Result<P, RestError> {
+pub(super) async fn page<P: Page>(context: &RequestContext, wanted: Wanted) -> Result<P, ApiError> {
     let network = context.network();
     read(context, move |moment| {
         let pool = wanted.check(moment)?;
@@ -346,7 +346,7 @@ impl Route for TotalUnwrapped {
     const PATHS: Paths = &[(Verb::Post, "get-total-unwrap-amount")];
     type Answer = TotalAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<TotalAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TotalAnswer, ApiError> {
         let total = read(context, |moment| Ok(moment.markets.sum(EventKind::Unwrap)?)).await?;
         Ok(TotalAnswer { total_amount: total.to_string() })
     }

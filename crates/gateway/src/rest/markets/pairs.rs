@@ -17,7 +17,7 @@ use super::pool_record::{Pool, record};
 use super::problem::{Problem, read};
 use super::record::Record;
 use crate::alkanes::{DECIMALS, facts};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
 use crate::rest::part::{LIMIT_MAX, Part};
@@ -171,7 +171,7 @@ impl Route for AllPairs {
     const MAY_BE_MISSING: bool = true;
     type Answer = PairPage;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, ApiError> {
         let factory = factory_of(context, self.factory_id)?;
         read(context, move |moment| {
             require_factory(moment, factory)?;
@@ -200,7 +200,7 @@ impl Route for TokenPairs {
     const MAY_BE_MISSING: bool = true;
     type Answer = PairPage;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, ApiError> {
         let factory = factory_of(context, self.factory_id)?;
         let token = self.alkane_id.0;
         read(context, move |moment| {
@@ -248,20 +248,18 @@ enum Ends {
 }
 
 impl SwapPairs {
-    fn ends(&self) -> Result<Ends, RestError> {
+    fn ends(&self) -> Result<Ends, ApiError> {
         let id = |token: Option<AlkaneIdParam>| token.map(|token| token.0);
         match (id(self.first), id(self.second), id(self.token_id)) {
-            (Some(first), Some(_), Some(one)) if first != one => {
-                Err(RestError::bad_request("tokenAId and tokenId differ"))
-            }
+            (Some(first), Some(_), Some(one)) if first != one => Err(ApiError::invalid("tokenAId and tokenId differ")),
             (Some(first), Some(second), _) if first == second => {
-                Err(RestError::bad_request("tokenAId and tokenBId are the same"))
+                Err(ApiError::invalid("tokenAId and tokenBId are the same"))
             }
             (Some(first), Some(second), _) => Ok(Ends::Between([first, second])),
             (None, None, Some(one)) => Ok(Ends::From(one)),
-            (None, None, None) => Err(RestError::bad_request("tokenId is required, or tokenAId and tokenBId")),
-            (Some(_), None, _) => Err(RestError::bad_request("tokenBId is required beside tokenAId")),
-            (None, Some(_), _) => Err(RestError::bad_request("tokenAId is required beside tokenBId")),
+            (None, None, None) => Err(ApiError::invalid("tokenId is required, or tokenAId and tokenBId")),
+            (Some(_), None, _) => Err(ApiError::invalid("tokenBId is required beside tokenAId")),
+            (None, Some(_), _) => Err(ApiError::invalid("tokenAId is required beside tokenBId")),
         }
     }
 }
@@ -303,7 +301,7 @@ impl Route for SwapPairs {
     const MAY_BE_MISSING: bool = true;
     type Answer = Ways;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<Ways, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Ways, ApiError> {
         let ends = self.ends()?;
         let factory = factory_of(context, self.factory_id)?;
         let network = context.network();

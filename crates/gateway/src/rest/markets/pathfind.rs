@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::{FACTORY, factory_of, require_factory};
 use super::problem::read;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::rest::part::Part;
 use crate::rest::route::{
     AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, IdText, OkTrue, OtherNames, Paths, Route, Verb, Wrapping,
@@ -96,12 +96,12 @@ impl Route for Pathfind {
         &[("token_in", "invalid_token_format"), ("token_out", "invalid_token_format")];
     type Answer = PathfindAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<PathfindAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<PathfindAnswer, ApiError> {
         let (from, to, amount) = (self.token_in.0, self.token_out.0, self.amount_in.0);
         let hops_max = self.max_hops.map_or(HOPS_MAX, |hops| hops.at_most(HOPS_MAX));
         if self.factory.is_some() && self.cryptoswap == Some(true) {
             let sentence = "a factory means the pools of that factory alone: leave out cryptoswap or the factory";
-            return Err(RestError::bad_request(sentence));
+            return Err(ApiError::invalid(sentence));
         }
         let beside = self.cryptoswap.unwrap_or(self.factory.is_none());
         let factory = factory_of(context, self.factory)?;

@@ -18,7 +18,7 @@ use super::problem::{Problem, read};
 use super::record::Record;
 use super::sort::{Order, SortBy};
 use super::{cryptoswap, get, pairs, positions};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::worth::{Dollars, percent};
 use crate::markets::{self, MarketMoment, Pricing};
 use crate::rest::part::Part;
@@ -79,7 +79,7 @@ macro_rules! listings {
         }
 
         impl $name {
-            fn listing(self, context: &RequestContext, part: Part) -> Result<Listing, RestError> {
+            fn listing(self, context: &RequestContext, part: Part) -> Result<Listing, ApiError> {
                 let ascending = match self.order {
                     None => matches!(self.sort_by, None | Some(SortBy::Height | SortBy::Age | SortBy::Name)),
                     Some(order) => order == Order::Asc,
@@ -99,7 +99,7 @@ macro_rules! listings {
             const MAY_BE_MISSING: bool = true;
             type Answer = $answer;
 
-            async fn answer(self, context: &RequestContext, part: Part) -> Result<$answer, RestError> {
+            async fn answer(self, context: &RequestContext, part: Part) -> Result<$answer, ApiError> {
                 $answered_by(context, self.listing(context, part)?).await
             }
         }
@@ -218,12 +218,12 @@ pub(in crate::rest) fn rank(
 }
 
 /// All pools of the network's factory, as GET routes give them.
-pub(super) async fn of_own_factory(context: &RequestContext, part: Part) -> Result<PoolPage, RestError> {
+pub(super) async fn of_own_factory(context: &RequestContext, part: Part) -> Result<PoolPage, ApiError> {
     let factory = markets::of(context)?.factory;
     listed(context, Listing { factory, part, sort: None, query: None, holder: None }).await
 }
 
-async fn listed(context: &RequestContext, listing: Listing) -> Result<PoolPage, RestError> {
+async fn listed(context: &RequestContext, listing: Listing) -> Result<PoolPage, ApiError> {
     let network = context.network();
     read(context, move |moment| {
         let book = moment.book()?;
@@ -236,7 +236,7 @@ async fn listed(context: &RequestContext, listing: Listing) -> Result<PoolPage, 
     .await
 }
 
-async fn listed_with_details(context: &RequestContext, listing: Listing) -> Result<DetailsPage, RestError> {
+async fn listed_with_details(context: &RequestContext, listing: Listing) -> Result<DetailsPage, ApiError> {
     let network = context.network();
     read(context, move |moment| {
         let book = moment.book()?;
@@ -286,7 +286,7 @@ impl Route for OnePool {
     const MAY_BE_MISSING: bool = true;
     type Answer = Record<PoolDetails>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Record<PoolDetails>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Record<PoolDetails>, ApiError> {
         details_of(context, self.pool_id.get(), self.factory_id.map(FactoryIdParam::get)).await
     }
 }
@@ -296,7 +296,7 @@ pub(super) async fn details_of(
     context: &RequestContext,
     id: AlkaneId,
     factory: Option<AlkaneId>,
-) -> Result<Record<PoolDetails>, RestError> {
+) -> Result<Record<PoolDetails>, ApiError> {
     let network = context.network();
     read(context, move |moment| {
         let book = moment.book()?;
@@ -304,11 +304,11 @@ pub(super) async fn details_of(
             // No factory owns a pool of that kind.
             return match cryptoswap::find(moment, id)? {
                 Some(pool) => pool.details(moment, Dollars::now(moment)),
-                None => Err(RestError::not_found(format!("there is no pool {id}")).into()),
+                None => Err(ApiError::not_found(format!("there is no pool {id}")).into()),
             };
         };
         if let Some(factory) = factory.filter(|factory| *factory != pool.record.pool.factory) {
-            return Err(RestError::not_found(format!("there is no pool {id} of factory {factory}")).into());
+            return Err(ApiError::not_found(format!("there is no pool {id} of factory {factory}")).into());
         }
         Ok(details(pool, network, Dollars::now(moment)).finish(moment.parts.snake_case_twins))
     })
@@ -322,7 +322,7 @@ pub(in crate::rest) async fn search(
     query: String,
     symbols: HashMap<AlkaneId, String>,
     part: Part,
-) -> Result<Vec<Record<PoolDetails>>, RestError> {
+) -> Result<Vec<Record<PoolDetails>>, ApiError> {
     let query = query.to_lowercase();
     if query.is_empty() || markets::of(context).is_err() {
         return Ok(Vec::new());

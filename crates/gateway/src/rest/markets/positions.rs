@@ -17,7 +17,7 @@ use super::fields::{FACTORY, factory_of, require_factory};
 use super::pool_record::{PoolDetails, details};
 use super::problem::read;
 use super::record::Record;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::worth::Dollars;
 use crate::rest::part::{LIMIT_MAX, Part};
 use crate::rest::route::{AddressText, Digits, FactoryIdParam, IdObject, OtherNames, Pages, Paths, Route, Verb};
@@ -113,7 +113,7 @@ impl Route for Positions {
     const MAY_BE_MISSING: bool = true;
     type Answer = PositionPage;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<PositionPage, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PositionPage, ApiError> {
         let address = self.address.0;
         let (script, factory) = (script(context, &address)?, factory_of(context, self.factory_id)?);
         let network = context.network();
@@ -134,7 +134,7 @@ impl Route for Positions {
                 let worth = book.position(pool, held);
                 Record::new(&Position::new((pool, held), &worth, &address, dollars, details), twins)
             });
-            let positions = shown.collect::<Result<Vec<_>, RestError>>()?;
+            let positions = shown.collect::<Result<Vec<_>, ApiError>>()?;
             Ok(PositionPage { counts: Counts::new(total, positions.len(), part), positions })
         })
         .await
@@ -163,7 +163,7 @@ impl Route for LiquidityOutputs {
     const PAGES: Option<Pages> = Some(Pages { default: None, max: LIMIT_MAX });
     type Answer = OutputsAnswer;
 
-    async fn answer(self, context: &RequestContext, part: Part) -> Result<OutputsAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<OutputsAnswer, ApiError> {
         let address = self.address.0;
         let script = script(context, &address)?;
         let digits = script.to_hex_string();

@@ -4,20 +4,20 @@ use paraffin_alkanes::StateError;
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::AmmError;
 
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::{self, MarketMoment};
 use crate::state::RequestContext;
 
 /// Why a read of markets has no answer.
 pub(in crate::rest) enum Problem {
     /// An error that the caller receives as it is.
-    Answer(RestError),
+    Answer(ApiError),
     /// The read failed.
     View(ViewError),
 }
 
-impl From<RestError> for Problem {
-    fn from(error: RestError) -> Self {
+impl From<ApiError> for Problem {
+    fn from(error: ApiError) -> Self {
         Self::Answer(error)
     }
 }
@@ -44,7 +44,7 @@ impl From<StateError> for Problem {
 pub(in crate::rest) async fn read<T: Send + 'static>(
     context: &RequestContext,
     work: impl FnOnce(&MarketMoment<'_>) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, RestError> {
+) -> Result<T, ApiError> {
     let read = markets::read(context, None, |moment| match work(moment) {
         Ok(answer) => Ok(Ok(answer)),
         Err(Problem::Answer(error)) => Ok(Err(error)),

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 use crate::alkanes::id_object;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 
 /// Amounts that clients of the `snake_case` form read as numbers: they stand there as integers, digit for digit.
 const COUNTED: [&str; 2] = ["soldAmount", "boughtAmount"];
@@ -47,10 +47,10 @@ impl<T: Serialize> Record<T> {
     ///
     /// # Errors
     /// 500 when it is no object.
-    pub(super) fn new(record: &T, twins: bool) -> Result<Self, RestError> {
-        match serde_json::to_value(record).map_err(|error| RestError::internal(&error))? {
+    pub(super) fn new(record: &T, twins: bool) -> Result<Self, ApiError> {
+        match serde_json::to_value(record).map_err(|error| ApiError::internal(&error))? {
             Value::Object(members) => Ok(Self::of(members, twins)),
-            other => Err(RestError::inconsistent(format!("{other} is no record"))),
+            other => Err(ApiError::inconsistent(format!("{other} is no record"))),
         }
     }
 }

@@ -3,7 +3,7 @@
 use hyper::Method;
 
 use super::{Asked, Group, RestResult, Verb};
-use crate::errors::{Refusal, RestError};
+use crate::errors::{ApiError, Refusal};
 use crate::respond::Reply;
 use crate::routes::ErrorForm;
 use crate::state::RequestContext;
@@ -58,7 +58,7 @@ pub(crate) async fn serve(
         Err(NoRoute::Path) => {
             let mut paths: Vec<&str> = groups.iter().flat_map(|group| group.paths()).map(|asked| asked.path).collect();
             paths.dedup();
-            Err(RestError::not_found(format!("There is no such route: there are {}", paths.join(", "))))
+            Err(ApiError::not_found(format!("There is no such route: there are {}", paths.join(", "))))
         }
     }
 }

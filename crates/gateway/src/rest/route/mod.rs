@@ -25,7 +25,7 @@ pub(crate) use self::types::{
     OutpointParam, OutpointText, PoolIdParam, Time,
 };
 use super::{RestBody, RestResult, Validator};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::{ParamError, fields, read_members};
 use crate::respond::Reply;
 use crate::rest::part::Part;
@@ -160,7 +160,7 @@ pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
         self,
         context: &RequestContext,
         part: Part,
-    ) -> impl Future<Output = Result<Self::Answer, RestError>> + Send;
+    ) -> impl Future<Output = Result<Self::Answer, ApiError>> + Send;
 }
 
 /// A route as its group lists it.
@@ -181,7 +181,7 @@ pub(crate) struct Declared {
     members: fn(&mut SchemaGenerator) -> Schema,
     answer: fn(&mut SchemaGenerator) -> Schema,
     #[cfg(test)]
-    check: fn(RestBody) -> Result<(), RestError>,
+    check: fn(RestBody) -> Result<(), ApiError>,
     run: for<'a> fn(&'a RequestContext, RestBody) -> BoxFuture<'a, RestResult>,
 }
 
@@ -237,7 +237,7 @@ pub(crate) struct Group {
     /// Where they are served.
     pub(crate) base: Base,
     /// Refuses where the instance cannot answer, before members are read.
-    pub(crate) admit: fn(&RequestContext) -> Result<(), RestError>,
+    pub(crate) admit: fn(&RequestContext) -> Result<(), ApiError>,
     pub(crate) routes: &'static [Declared],
 }
 
@@ -324,7 +324,7 @@ impl Asked {
             _ => None,
         };
         let validator =
-            validator.filter(|_| self.verb == Verb::Get).map(|tag| tag.ok_or_else(RestError::starting)).transpose()?;
+            validator.filter(|_| self.verb == Verb::Get).map(|tag| tag.ok_or_else(ApiError::starting)).transpose()?;
         let unchanged = validator.as_ref().and_then(|validator| validator.unchanged(headers));
         let is_answered_first = self.route.changes == Changes::WithTokens;
         let unchanged = match unchanged {
@@ -345,7 +345,7 @@ impl Asked {
     }
 
     /// The members of a request. A query that the route does not read has none.
-    fn members(self, query: Option<&str>, body: Bytes, depth_max: usize) -> Result<RestBody, RestError> {
+    fn members(self, query: Option<&str>, body: Bytes, depth_max: usize) -> Result<RestBody, ApiError> {
         let in_query = || RestBody::of_query(query.filter(|_| self.route.reads_query(self.path)));
         match (self.verb, self.route.whole_body) {
             (Verb::Get, _) => in_query(),
@@ -363,22 +363,22 @@ impl Asked {
 enum Unread {
     /// In the words of the route.
     Field {
-        error: RestError,
+        error: ApiError,
         field: String,
     },
-    Other(RestError),
+    Other(ApiError),
 }
 
 impl Unread {
-    fn into_error(self) -> RestError {
+    fn into_error(self) -> ApiError {
         match self {
             Self::Field { error, .. } | Self::Other(error) => error,
         }
     }
 }
 
-impl From<RestError> for Unread {
-    fn from(error: RestError) -> Self {
+impl From<ApiError> for Unread {
+    fn from(error: ApiError) -> Self {
         Self::Other(error)
     }
 }
@@ -409,21 +409,21 @@ fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
 
 /// Reads the text of a body.
 #[cfg(test)]
-pub(crate) fn read_text<R: Route>(body: &str) -> Result<R, RestError> {
+pub(crate) fn read_text<R: Route>(body: &str) -> Result<R, ApiError> {
     read(RestBody::parse(body.as_bytes(), 8)?).map(|(route, _)| route).map_err(Unread::into_error)
 }
 
 /// The sentence about a member by the name under which it was given.
-fn in_given_words<R: Route>(error: &ParamError, given_names: &[(&str, &str)]) -> RestError {
+fn in_given_words<R: Route>(error: &ParamError, given_names: &[(&str, &str)]) -> ApiError {
     let field = error.field();
     let others = R::OTHER_NAMES.iter().find(|(known, _)| *known == field).map(|(_, others)| *others);
     match (others, given_names.iter().find(|(known, _)| *known == field)) {
-        (Some(others), None) if error.is_missing() => RestError::missing(&[&[field], others].concat()),
+        (Some(others), None) if error.is_missing() => ApiError::missing(&[&[field], others].concat()),
         (_, Some((_, given))) => {
             let sentence = error.to_string();
-            RestError::bad_request(format!("{given}{}", sentence.strip_prefix(field).unwrap_or(&sentence)))
+            ApiError::invalid(format!("{given}{}", sentence.strip_prefix(field).unwrap_or(&sentence)))
         }
-        _ => RestError::bad_request(error.to_string()),
+        _ => ApiError::invalid(error.to_string()),
     }
 }
 
@@ -451,7 +451,7 @@ fn run<R: Route>(context: &RequestContext, body: RestBody) -> BoxFuture<'_, Rest
 }
 
 /// An error of the routes without envelope: a word for programs that stands where they look, and our own members.
-fn flat_error(error: &RestError, word: &str) -> Reply {
+fn flat_error(error: &ApiError, word: &str) -> Reply {
     let body = json!({
         "ok": false,
         "error": word,

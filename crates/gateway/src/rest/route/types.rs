@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::super::address::timestamp;
 use crate::alkanes::{alkane_id, decimal};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::{Verbatim, scalar};
 
 /// Gives a type a schema of its own under a name, or in the place where it is used.
@@ -277,7 +277,7 @@ impl Time {
     ///
     /// # Errors
     /// 500 when there is no such year.
-    pub(crate) fn of(seconds: u32) -> Result<Self, RestError> {
+    pub(crate) fn of(seconds: u32) -> Result<Self, ApiError> {
         timestamp(seconds).map(Self)
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::alkanes::{alkane_id, decimal};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::methods::{BlockTag, HexBytes, TxidText, Verbatim, scalar};
 use crate::state::RequestContext;
 
@@ -123,11 +123,11 @@ impl<'de> Deserialize<'de> for BytesParam {
 
 impl BytesParam {
     /// What the bytes encode; nothing where there are none.
-    pub(super) fn decoded<T: bitcoin::consensus::Decodable>(&self, name: &str) -> Result<Option<T>, RpcError> {
+    pub(super) fn decoded<T: bitcoin::consensus::Decodable>(&self, name: &str) -> Result<Option<T>, ApiError> {
         if self.0.is_empty() {
             return Ok(None);
         }
-        let wrong = |_| RpcError::invalid_params(format!("{name} must be a consensus encoding"));
+        let wrong = |_| ApiError::invalid(format!("{name} must be a consensus encoding"));
         deserialize(&self.0).map(Some).map_err(wrong)
     }
 }
@@ -186,15 +186,15 @@ impl HeightParam {
         asked: Option<&Self>,
         tag: Option<&BlockTag>,
         context: &RequestContext,
-    ) -> Result<Option<Height>, RpcError> {
+    ) -> Result<Option<Height>, ApiError> {
         let Some(Self(value)) = asked else { return Ok(None) };
         if let Some(members) = value.as_object() {
             let named = ["height", "block"].iter().find_map(|name| members.get(*name)).filter(|one| !one.is_null());
             let Some(named) = named else { return BlockTag::height_of(tag, context) };
-            let wrong = || RpcError::invalid_params("height must be an integer");
+            let wrong = || ApiError::invalid("height must be an integer");
             return Ok(Some(Height::try_from(decimal(named).ok_or_else(wrong)?).unwrap_or(Height::MAX)));
         }
-        let wrong = || RpcError::invalid_params(format!("height {}", BlockTag::WRONG));
+        let wrong = || ApiError::invalid(format!("height {}", BlockTag::WRONG));
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),

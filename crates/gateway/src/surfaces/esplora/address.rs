@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::unconfirmed::owns;
 use super::{Fault, Outcome, hash, json, read, transactions, unconfirmed};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::interrupt::Kept;
 use crate::state::RequestContext;
 
@@ -146,7 +146,7 @@ pub(crate) async fn unspent(
     let (confirmed, kept) = listed.await?;
     let mut confirmed = confirmed.map_err(Fault::from)?;
     if limit.is_none() && confirmed.len() > records_max {
-        return Err(Fault::Failed(RpcError::response_too_large()));
+        return Err(Fault::Failed(ApiError::response_too_large()));
     }
     let mut unspent = Vec::new();
     for (txid, one) in &pending {

@@ -3,7 +3,7 @@ use bitcoin::consensus::encode::serialize_hex;
 use paraffin_primitives::Height;
 
 use super::{Answer, Fault, Outcome, hash, json, number, place, read, transactions};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 
 /// Blocks on a page of `/blocks`.
@@ -14,16 +14,16 @@ const TRANSACTIONS_PER_PAGE: u32 = 25;
 const NOT_FOUND: Fault = Fault::NotFound("Block not found");
 
 pub(super) fn tip_height(context: &RequestContext) -> Outcome {
-    Ok(Answer::Text(context.tip().ok_or_else(RpcError::starting)?.height.to_string()))
+    Ok(Answer::Text(context.tip().ok_or_else(ApiError::starting)?.height.to_string()))
 }
 
 pub(super) fn tip_hash(context: &RequestContext) -> Outcome {
-    Ok(Answer::Text(context.tip().ok_or_else(RpcError::starting)?.hash.to_string()))
+    Ok(Answer::Text(context.tip().ok_or_else(ApiError::starting)?.hash.to_string()))
 }
 
 /// Ten blocks from the newest, or from a height, downwards.
 pub(super) async fn list(context: &RequestContext, newest: Option<&str>) -> Outcome {
-    let tip = context.tip().ok_or_else(RpcError::starting)?.height;
+    let tip = context.tip().ok_or_else(ApiError::starting)?.height;
     let newest = newest.map(|text| place(text, "height")).transpose()?.unwrap_or(tip);
     if newest > tip {
         return Err(NOT_FOUND);

@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::{Outcome, json as answer};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 use crate::surfaces::btc;
 
@@ -48,7 +48,7 @@ pub(super) async fn estimates(context: &RequestContext) -> Outcome {
     let minimum = fees.mempoolminfee.unwrap_or(0.0).max(fees.minrelaytxfee.unwrap_or(0.0)) * SAT_PER_VBYTE;
     let mut told = Vec::with_capacity(TARGETS.len());
     for target in TARGETS {
-        let target = serde_json::value::to_raw_value(&target).map_err(|error| RpcError::internal(&error))?;
+        let target = serde_json::value::to_raw_value(&target).map_err(|error| ApiError::internal(&error))?;
         let fee: SmartFee = ask(context, "estimatesmartfee", &[target]).await?;
         told.push(fee.feerate.map(|feerate| feerate * SAT_PER_VBYTE));
     }
@@ -75,9 +75,9 @@ async fn ask<T: for<'de> Deserialize<'de>>(
     context: &RequestContext,
     method: &str,
     params: &[Box<RawValue>],
-) -> Result<T, RpcError> {
+) -> Result<T, ApiError> {
     let told = btc::ask(context.node().as_ref(), method, params).await?;
-    serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))
+    serde_json::from_str(told.get()).map_err(|error| ApiError::internal(&error))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::unconfirmed::{accepted, live};
 use super::{Answer, Fault, Outcome, json as answer};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 use crate::surfaces::btc;
 use crate::surfaces::to_raw;
@@ -52,12 +52,12 @@ async fn ask<T: for<'de> Deserialize<'de>>(
     context: &RequestContext,
     method: &str,
     params: &[Box<RawValue>],
-) -> Result<T, RpcError> {
+) -> Result<T, ApiError> {
     let told = btc::ask(context.node().as_ref(), method, params).await?;
-    serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))
+    serde_json::from_str(told.get()).map_err(|error| ApiError::internal(&error))
 }
 
-async fn entries(context: &RequestContext, size: u64) -> Result<BTreeMap<String, Entry>, RpcError> {
+async fn entries(context: &RequestContext, size: u64) -> Result<BTreeMap<String, Entry>, ApiError> {
     if size > DETAILED_MAX {
         return Ok(BTreeMap::new());
     }
@@ -118,7 +118,7 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
     newest.truncate(RECENT);
     let mut rows = Vec::with_capacity(newest.len());
     for (txid, entry) in newest {
-        let parsed = txid.parse().map_err(|_| RpcError::upstream_unavailable())?;
+        let parsed = txid.parse().map_err(|_| ApiError::upstream_unavailable())?;
         let transaction = super::transactions::unconfirmed(context, parsed).await.ok().flatten();
         let value: Option<u64> =
             transaction.map(|transaction| transaction.output.iter().map(|output| output.value.to_sat()).sum());
@@ -130,7 +130,7 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
 /// POST `/tx`, and `esplora_broadcast`: the node's answer, a txid or its reason.
 pub(in crate::surfaces) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
     let answer = btc::pass(context, "sendrawtransaction", vec![to_raw(&hex)?]).await.map_err(Fault::Failed)?;
-    let txid = serde_json::from_str(answer.get()).map_err(|error| RpcError::internal(&error))?;
+    let txid = serde_json::from_str(answer.get()).map_err(|error| ApiError::internal(&error))?;
     accepted(context, hex).await;
     Ok(Answer::Text(txid))
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::shapes::{EsploraFees, EsploraOutput, EsploraSpend, EsploraTransaction, TransactionStatus};
 use super::{Fault, Outcome, get, mempool, render};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::methods::{
     Declared, Form, Hash, HexText, Method, NaturalText, Object, Param, RawParam, Surface, Text, Verbatim, Written,
@@ -96,7 +96,7 @@ const fn at<A: JsonSchema>(
         let (texts, is_too_many) = (method.all_texts(params), method.check_number(params));
         Box::pin(async move {
             match answer_at(context, &path_of(method.name(), &texts?)).await {
-                Err(Fault::Unknown) => Err(is_too_many.err().unwrap_or_else(RpcError::method_not_found)),
+                Err(Fault::Unknown) => Err(is_too_many.err().unwrap_or_else(ApiError::method_not_found)),
                 answer => render(answer?),
             }
         })
@@ -148,7 +148,7 @@ impl Method for Broadcast {
     type Surface = ();
     type Answer = Written<Hash>;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
         render(mempool::broadcast(context, &self.transaction.0).await?).map(Written::raw)
     }
 }
@@ -176,9 +176,9 @@ impl Method for Package {
     type Surface = ();
     type Answer = Written<Object>;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
         let transactions: Vec<String> = serde_json::from_str(self.transactions.0.get())
-            .map_err(|_| RpcError::invalid_params("transactions must be an array of strings"))?;
+            .map_err(|_| ApiError::invalid("transactions must be an array of strings"))?;
         let (fee_rate_max, burn_max) = (self.maxfeerate.map(|text| text.0), self.maxburnamount.map(|text| text.0));
         let package = mempool::package(context, &transactions, fee_rate_max.as_deref(), burn_max.as_deref());
         render(package.await?).map(Written::raw)

@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{RpcResult, to_raw};
-use crate::errors::{RestError, RpcError};
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 
 pub(crate) use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
@@ -50,7 +50,7 @@ pub(crate) enum Fault {
     /// What the path names does not exist (Esplora: 404).
     NotFound(&'static str),
     /// Anything else.
-    Failed(RpcError),
+    Failed(ApiError),
 }
 
 /// What is wrong with a segment.
@@ -81,7 +81,7 @@ impl From<ReadError> for Fault {
             ReadError::ScriptHash => {
                 Self::malformed("Invalid scripthash", "Invalid scripthash: 64 hex digits are expected")
             }
-            error => Self::Failed(RpcError::internal(&error)),
+            error => Self::Failed(ApiError::internal(&error)),
         }
     }
 }
@@ -90,19 +90,19 @@ impl From<SourceError> for Fault {
     fn from(error: SourceError) -> Self {
         match error {
             SourceError::Read(error) => error.into(),
-            SourceError::Unavailable(_) => Self::Failed(RpcError::upstream_unavailable()),
-            error => Self::Failed(RpcError::internal(&error)),
+            SourceError::Unavailable(_) => Self::Failed(ApiError::upstream_unavailable()),
+            error => Self::Failed(ApiError::internal(&error)),
         }
     }
 }
 
 impl From<crate::state::ReadAbandoned> for Fault {
     fn from(error: crate::state::ReadAbandoned) -> Self {
-        Self::Failed(RpcError::internal(&error))
+        Self::Failed(ApiError::internal(&error))
     }
 }
 
-impl From<Fault> for RestError {
+impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Malformed(malformed) => Self::bad_request(malformed.sentence),
@@ -123,7 +123,7 @@ impl From<Fault> for RestError {
     }
 }
 
-impl From<Fault> for RpcError {
+impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Unknown => Self::method_not_found(),
@@ -134,8 +134,8 @@ impl From<Fault> for RpcError {
     }
 }
 
-impl From<RpcError> for Fault {
-    fn from(error: RpcError) -> Self {
+impl From<ApiError> for Fault {
+    fn from(error: ApiError) -> Self {
         Self::Failed(error)
     }
 }

@@ -12,7 +12,7 @@ use paraffin_chain::NodeError;
 use tokio::task::JoinSet;
 
 use super::{Answer, Fault, Outcome, hash, json, number, read};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::state::{Node, RequestContext};
 
 const NOT_FOUND: Fault = Fault::NotFound("Transaction not found");
@@ -191,7 +191,7 @@ pub(super) async fn transaction(context: &RequestContext, txid: &str, below: &[&
     let raw = raw(context, vec![location]).await?.pop().ok_or(NOT_FOUND)?;
     let is_right = deserialize::<Transaction>(&raw).is_ok_and(|transaction| transaction.compute_txid() == txid);
     if !is_right {
-        return Err(Fault::Failed(RpcError::inconsistent("the bytes of a transaction do not hash to its txid")));
+        return Err(Fault::Failed(ApiError::inconsistent("the bytes of a transaction do not hash to its txid")));
     }
     Ok(bytes(below, raw))
 }

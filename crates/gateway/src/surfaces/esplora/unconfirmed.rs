@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::{Fault, Outcome, json, read};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::state::{Node, RequestContext, unix_millis};
 
 /// Transactions held at most; of a larger mempool the rest is not shown.
@@ -314,6 +314,6 @@ pub(super) async fn txids(context: &RequestContext) -> Outcome {
     if let Some(mempool) = live(context).await {
         return json(&mempool.read(|pool| pool.txids(usize::MAX)));
     }
-    let listed = list(context).await.ok_or_else(RpcError::upstream_unavailable)?;
+    let listed = list(context).await.ok_or_else(ApiError::upstream_unavailable)?;
     json(&listed)
 }

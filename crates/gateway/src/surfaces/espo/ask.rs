@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::{Failure, Refusal};
 use crate::alkanes::decimal;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::methods::{Natural, Verbatim, scalar};
 use crate::state::RequestContext;
 
@@ -30,10 +30,10 @@ pub(super) struct Part {
 
 impl Part {
     /// `page` from 0, and `limit`, or `size` in its place.
-    pub(super) fn read(page: Option<Natural>, limit: Option<Natural>, size: Option<Natural>) -> Result<Self, RpcError> {
+    pub(super) fn read(page: Option<Natural>, limit: Option<Natural>, size: Option<Natural>) -> Result<Self, ApiError> {
         let limit = limit.or(size).map_or(u64::from(LIMIT_DEFAULT), Natural::get);
         if limit == 0 {
-            return Err(RpcError::invalid_params("limit must be at least 1"));
+            return Err(ApiError::invalid("limit must be at least 1"));
         }
         let limit = u32::try_from(limit).unwrap_or(u32::MAX).min(LIMIT_MAX);
         Ok(Self { page: page.map_or(0, Natural::get), limit })

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::alkanes::Fault;
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::surfaces::esplora;
 
 /// No answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error of JSON-RPC.
-    Call(RpcError),
+    Call(ApiError),
     /// A result that says why.
     Domain(Refusal),
 }
@@ -48,8 +48,8 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<RpcError> for Failure {
-    fn from(error: RpcError) -> Self {
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
         Self::Call(error)
     }
 }
@@ -65,7 +65,7 @@ impl From<esplora::Fault> for Failure {
         Self::Call(match fault {
             esplora::Fault::Failed(error) => error,
             // Nothing of a caller's gets there unread.
-            _ => RpcError::inconsistent("a read of the bitcoin index was refused"),
+            _ => ApiError::inconsistent("a read of the bitcoin index was refused"),
         })
     }
 }

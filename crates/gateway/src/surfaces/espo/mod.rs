@@ -27,7 +27,7 @@ pub(crate) use self::failure::Failure;
 use self::failure::Refusal;
 use super::{RpcResult, RpcSurface};
 use crate::alkanes::{self, Moment};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::markets::{self, MarketMoment};
 use crate::methods::{Declared, Form, Method, Surface};
@@ -109,7 +109,7 @@ impl<M: EspoMethod> Method for M {
     type Surface = Espo;
     type Answer = Outcome<M::Answer>;
 
-    async fn call(self, context: &RequestContext, espo: &Espo) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, espo: &Espo) -> Result<Self::Answer, ApiError> {
         match self.answer(context, espo).await {
             Ok(answer) => Ok(Outcome::Answer(answer)),
             Err(Failure::Domain(refusal)) => Ok(Outcome::Refused(refusal)),

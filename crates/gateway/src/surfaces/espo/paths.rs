@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::ask::{Amount, AtHeight, amount, id, word};
 use super::failure::{Failure, Refusal};
 use super::{Espo, EspoMethod, read_markets};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::markets::{self, MarketMoment, failed};
 use crate::methods::Natural;
 use crate::state::RequestContext;
@@ -45,7 +45,7 @@ impl Ways {
         let fees = match (own, fee_bps.map(Natural::get)) {
             ("pool", None) => Fees::Pool,
             ("pool", Some(_)) => {
-                return Err(RpcError::invalid_params("fee_bps and fees: pool exclude each other").into());
+                return Err(ApiError::invalid("fee_bps and fees: pool exclude each other").into());
             }
             (_, None) => Fees::Bps(FEE_BPS_DEFAULT),
             (_, Some(fee)) => match u32::try_from(fee) {
@@ -58,7 +58,7 @@ impl Ways {
         let beside = cryptoswap.unwrap_or(factory.is_none());
         if beside && factory.is_some() {
             let sentence = "factory means the pools of that factory alone: leave out cryptoswap or factory";
-            return Err(RpcError::invalid_params(sentence).into());
+            return Err(ApiError::invalid(sentence).into());
         }
         let factory = match factory {
             Some(factory) => factory,
@@ -228,7 +228,7 @@ impl EspoMethod for BestSwapPath {
         let amount_in = amount("amount_in", self.amount_in, "missing_or_invalid_amount_in")?;
         let amount_out = amount("amount_out", self.amount_out, "missing_or_invalid_amount_out")?;
         let available = amount("available_in", self.available_in, "missing_or_invalid_available_in")?;
-        let missing = |name: &str| RpcError::invalid_params(format!("{name} is required in mode {mode}"));
+        let missing = |name: &str| ApiError::invalid(format!("{name} is required in mode {mode}"));
         let given = match mode {
             "exact_in" => Given::In(amount_in.ok_or_else(|| missing("amount_in"))?),
             "exact_out" => Given::Out(amount_out.ok_or_else(|| missing("amount_out"))?),

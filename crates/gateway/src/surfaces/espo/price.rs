@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::ask::AtHeight;
 use super::failure::{Failure, Refusal};
 use super::{Espo, EspoMethod};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::methods::Form;
 use crate::state::RequestContext;
 
@@ -24,7 +24,7 @@ impl EspoMethod for BitcoinPrice {
     type Answer = String;
 
     async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<String, Failure> {
-        let Some(tip) = context.tip() else { return Err(RpcError::starting().into()) };
+        let Some(tip) = context.tip() else { return Err(ApiError::starting().into()) };
         let height = AtHeight::resolve(self.height.as_ref(), tip.height)?;
         let none = |hint| Failure::from(Refusal::new("price_unavailable", hint));
         let prices = context.shared().prices.clone();
@@ -34,7 +34,7 @@ impl EspoMethod for BitcoinPrice {
         } else {
             let read = context.read(move |snapshot| snapshot.block(height)).await;
             let block =
-                read.map_err(|error| RpcError::internal(&error))?.map_err(|error| RpcError::internal(&error))?;
+                read.map_err(|error| ApiError::internal(&error))?.map_err(|error| ApiError::internal(&error))?;
             let time = block.map_or(0, |block| u64::from(block.time));
             prices.at(time).ok_or_else(|| none("no price is known for the time of this block"))?.price
         };

@@ -18,7 +18,7 @@ use super::ask::{AtHeight, Part, id, word};
 use super::candles::{side, unknown};
 use super::failure::Failure;
 use super::{Espo, EspoMethod, read_markets};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::markets::{MarketMoment, NamedPool, failed};
 use crate::methods::{Natural, OrNull};
 use crate::state::RequestContext;
@@ -47,12 +47,12 @@ impl Sort {
         ("side", Self::Side),
     ];
 
-    fn read(asked: Option<&str>) -> Result<(&'static str, Self), RpcError> {
+    fn read(asked: Option<&str>) -> Result<(&'static str, Self), ApiError> {
         let Some(word) = asked else { return Ok(Self::ALL[0]) };
         let word = if matches!(word, "ts" | "time") { "timestamp" } else { word };
         Self::ALL.into_iter().find(|(name, _)| *name == word).ok_or_else(|| {
             let names = Self::ALL.map(|(name, _)| name).join(", ");
-            RpcError::invalid_params(format!("sort is one of {names}"))
+            ApiError::invalid(format!("sort is one of {names}"))
         })
     }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use self::query::Question;
 use super::{HttpRequest, HttpSurface};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::events::{FeedError, Follower};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
@@ -32,13 +32,13 @@ impl HttpSurface for EventsHttp {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             if !context.segments().is_empty() {
-                return Err(RestError::not_found("There is nothing at this path"));
+                return Err(ApiError::not_found("There is nothing at this path"));
             }
             if request.verb != Method::GET {
-                return Err(RestError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "events take GET"));
+                return Err(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "events take GET"));
             }
             let question = Question::of(request.query.as_deref(), &request.headers)?;
             let feed = Arc::clone(&context.shared().events);
@@ -56,18 +56,18 @@ impl HttpSurface for EventsHttp {
 }
 
 /// An error as the answer of a request.
-fn refusal(error: &FeedError) -> RestError {
+fn refusal(error: &FeedError) -> ApiError {
     let (status, code) = match error {
         FeedError::UnknownCursor => (StatusCode::GONE, "UNKNOWN_CURSOR"),
         FeedError::HistoryNotKept(_) => (StatusCode::GONE, "HISTORY_NOT_KEPT"),
         FeedError::NotIndexed(_) => (StatusCode::SERVICE_UNAVAILABLE, "NOT_INDEXED"),
         FeedError::NodeAway => (StatusCode::SERVICE_UNAVAILABLE, "UPSTREAM_UNAVAILABLE"),
         FeedError::Overloaded => (StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED"),
-        FeedError::Starting => return RestError::starting(),
-        FeedError::Internal => return RestError::panicked(),
-        _ => return RestError::bad_request(error.to_string()),
+        FeedError::Starting => return ApiError::starting(),
+        FeedError::Internal => return ApiError::panicked(),
+        _ => return ApiError::invalid(error.to_string()),
     };
-    RestError::new(status, code, error.to_string())
+    ApiError::new(status, code, error.to_string())
 }
 
 /// An error as a message.

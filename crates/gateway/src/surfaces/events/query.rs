@@ -5,7 +5,7 @@ use hyper::header::HeaderName;
 use paraffin_events::{Cursor, Filter, Kind};
 use serde::Deserialize;
 
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::events::From;
 use crate::routes::decode_segment;
 
@@ -47,28 +47,27 @@ impl Begin {
 impl Question {
     /// Lists may be given several times or with commas, descriptors several times. A browser that connects again has the position in a
     /// header, which counts before that of the address. `None` when nothing is asked for.
-    pub(super) fn of(query: Option<&str>, headers: &HeaderMap) -> Result<Option<Self>, RestError> {
+    pub(super) fn of(query: Option<&str>, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
         let (mut filter, mut begin) = (Filter::default(), Begin::default());
         let mut is_empty = true;
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let value = decode_segment(&value.replace('+', " ")).ok_or_else(|| {
-                RestError::bad_request("the query holds a percent sign without two hex digits of UTF-8")
-            })?;
+            let value = decode_segment(&value.replace('+', " "))
+                .ok_or_else(|| ApiError::invalid("the query holds a percent sign without two hex digits of UTF-8"))?;
             is_empty = false;
             match name {
                 "cursor" if begin.cursor.is_none() => begin.cursor = Some(value),
                 "from_height" if begin.from_height.is_none() => {
                     let is_plain = value.bytes().all(|byte| byte.is_ascii_digit());
                     let height = value.parse().ok().filter(|_| is_plain);
-                    begin.from_height = Some(height.ok_or_else(|| RestError::bad_request("from_height is a height"))?);
+                    begin.from_height = Some(height.ok_or_else(|| ApiError::invalid("from_height is a height"))?);
                 }
-                "cursor" | "from_height" => return Err(RestError::bad_request(format!("{name} stands twice"))),
+                "cursor" | "from_height" => return Err(ApiError::invalid(format!("{name} stands twice"))),
                 "kinds" => {
                     for name in value.split(',') {
                         let kind = Kind::named(name).ok_or_else(|| {
                             let known = Kind::ALL.map(Kind::name).join(", ");
-                            RestError::bad_request(format!("kinds are {known}"))
+                            ApiError::invalid(format!("kinds are {known}"))
                         })?;
                         filter.kinds.push(kind);
                     }
@@ -76,17 +75,17 @@ impl Question {
                 "descriptors" => filter.descriptors.push(value),
                 _ => {
                     let list = list_of(&mut filter, name)
-                        .ok_or_else(|| RestError::bad_request("events take cursor, from_height, kinds, addresses, descriptors, alkanes, contracts, pools, inscriptions and runes"))?;
+                        .ok_or_else(|| ApiError::invalid("events take cursor, from_height, kinds, addresses, descriptors, alkanes, contracts, pools, inscriptions and runes"))?;
                     list.extend(value.split(',').map(ToOwned::to_owned));
                 }
             }
         }
         if let Some(last) = headers.get(LAST_EVENT_ID) {
-            let last = last.to_str().map_err(|_| RestError::bad_request("Last-Event-ID is no cursor"))?;
+            let last = last.to_str().map_err(|_| ApiError::invalid("Last-Event-ID is no cursor"))?;
             begin = Begin { cursor: Some(last.to_owned()), from_height: None };
             is_empty = false;
         }
-        let from = begin.read().map_err(RestError::bad_request)?;
+        let from = begin.read().map_err(ApiError::invalid)?;
         Ok((!is_empty).then_some(Self { filter, from }))
     }
 }
@@ -109,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    fn read(query: &str) -> Result<Option<Question>, RestError> {
+    fn read(query: &str) -> Result<Option<Question>, ApiError> {
         Question::of(Some(query), &HeaderMap::new())
     }
 

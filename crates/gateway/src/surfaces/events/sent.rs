@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{error_text, subscribed};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::events::{EventBody, Follower};
 use crate::respond::Reply;
 use crate::routes::Credential;
@@ -23,7 +23,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const PART_BYTES: usize = 64 << 10;
 
 /// Answers with a stream that ends with the client, the server or the key.
-pub(super) fn answer(context: &RequestContext, credential: Credential, follower: Follower) -> Result<Reply, RestError> {
+pub(super) fn answer(context: &RequestContext, credential: Credential, follower: Follower) -> Result<Reply, ApiError> {
     let ticket = StreamTicket::enter(context, credential)?;
     let (parts, body) = EventBody::new();
     tokio::spawn(async move {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::methods::{Declared, ErrorCase, List, Method, Natural, Surface, TxidText, Written};
 use crate::state::RequestContext;
 
@@ -47,12 +47,12 @@ pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface::new(
 async fn away<T: Serialize + 'static>(
     context: &RequestContext,
     mempool: &Arc<Mempool>,
-    work: impl FnOnce(&Mempool) -> Result<T, RpcError> + Send + 'static,
-) -> Result<Written<T>, RpcError> {
+    work: impl FnOnce(&Mempool) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Written<T>, ApiError> {
     let mempool = Arc::clone(mempool);
     let bytes_max = context.limits().response_bytes_max;
     let work = move || Written::new(&work(&mempool)?, bytes_max);
-    context.work(work).await.map_err(|_| RpcError::panicked())?
+    context.work(work).await.map_err(|_| ApiError::panicked())?
 }
 
 /// A share with four digits, never rounded up to all.
@@ -71,7 +71,7 @@ const NOT_IN_MEMPOOL: ErrorCase = ErrorCase {
     when: "The transaction is not in the set: it is in a block, was replaced, or was never seen",
 };
 
-fn find(mempool: &Mempool, txid: TxidText) -> Result<Arc<Entry>, RpcError> {
+fn find(mempool: &Mempool, txid: TxidText) -> Result<Arc<Entry>, ApiError> {
     let entry = mempool.read(|pool| pool.get(&txid.0).cloned());
     entry.ok_or_else(|| NOT_IN_MEMPOOL.error("the txid is not in the mempool"))
 }
@@ -130,7 +130,7 @@ impl Method for Info {
     type Surface = Arc<Mempool>;
     type Answer = InfoAnswer;
 
-    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<InfoAnswer, RpcError> {
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<InfoAnswer, ApiError> {
         let summary = mempool.read(paraffin_mempool::Pool::summary);
         Ok(InfoAnswer {
             added_total: summary.added_total,
@@ -175,7 +175,7 @@ impl Method for Txids {
     type Surface = Arc<Mempool>;
     type Answer = TxidsAnswer;
 
-    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<TxidsAnswer, RpcError> {
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<TxidsAnswer, ApiError> {
         let limit = limit(self.limit, COUNT_MAX);
         let (txids, summary) = mempool.read(|pool| (pool.txids(limit), pool.summary()));
         Ok(TxidsAnswer { count: summary.count, seq: summary.seq, txids })
@@ -212,7 +212,7 @@ impl Method for OneEntry {
     type Surface = Arc<Mempool>;
     type Answer = FoundEntry;
 
-    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<FoundEntry, RpcError> {
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<FoundEntry, ApiError> {
         Ok(FoundEntry { entry: find(mempool, self.txid)?, hex: self.include_hex.unwrap_or(false) })
     }
 }
@@ -240,7 +240,7 @@ impl Method for Entries {
     type Surface = Arc<Mempool>;
     type Answer = Written<EntriesAnswer>;
 
-    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, ApiError> {
         let work = move |mempool: &Mempool| {
             let found: Vec<Option<Arc<Entry>>> =
                 mempool.read(|pool| self.txids.iter().map(|txid| pool.get(&txid.0).cloned()).collect());
@@ -275,7 +275,7 @@ impl Method for Raw {
     type Surface = Arc<Mempool>;
     type Answer = RawAnswer;
 
-    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<RawAnswer, RpcError> {
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<RawAnswer, ApiError> {
         Ok(RawAnswer { hex: find(mempool, self.txid)?.raw.to_lower_hex_string() })
     }
 }
@@ -303,7 +303,7 @@ impl Method for Recent {
     type Surface = Arc<Mempool>;
     type Answer = Written<RecentAnswer>;
 
-    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, ApiError> {
         let (limit, hex) = (limit(self.limit, RECENT_DEFAULT), self.include_hex.unwrap_or(false));
         let work = move |mempool: &Mempool| {
             let (entries, seq) = mempool.read(|pool| (pool.recent(limit), pool.ring().newest()));
@@ -358,11 +358,11 @@ impl Method for Snapshot {
     type Surface = Arc<Mempool>;
     type Answer = Written<SnapshotAnswer>;
 
-    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, ApiError> {
         if self.instance.is_some_and(|instance| instance != mempool.instance()) {
-            return Err(RpcError {
+            return Err(ApiError {
                 data: Some(json!({ "code": UNKNOWN_INSTANCE.name, "instance": mempool.instance() })),
-                ..RpcError::invalid_params("the cursor is of another instance: begin anew with cursor 0")
+                ..ApiError::invalid("the cursor is of another instance: begin anew with cursor 0")
             });
         }
         let (limit, hex) = (limit(self.limit, PAGE_DEFAULT), self.include_hex.unwrap_or(false));
@@ -423,7 +423,7 @@ impl Method for FeerateHistogram {
     type Surface = Arc<Mempool>;
     type Answer = Written<FeerateHistogramAnswer>;
 
-    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, ApiError> {
         let work = move |mempool: &Mempool| {
             let (histogram, summary) = mempool.read(|pool| {
                 let histogram =
@@ -490,7 +490,7 @@ impl Method for Replacements {
     type Surface = Arc<Mempool>;
     type Answer = Written<ReplacementsAnswer>;
 
-    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, ApiError> {
         let limit = limit(self.limit, RECENT_DEFAULT);
         let of = self.txid.map(|txid| txid.0);
         let work = move |mempool: &Mempool| {

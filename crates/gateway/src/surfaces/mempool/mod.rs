@@ -12,7 +12,7 @@ use paraffin_mempool::Mempool;
 
 pub(super) use self::methods::MEMPOOL;
 use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::metrics::Meter;
 use crate::respond::Reply;
@@ -56,7 +56,7 @@ impl HttpSurface for MempoolSurface {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
             match (context.segments().first().map(String::as_str), &request.verb) {
                 (Some("observe"), &Method::POST) => observe::observe(context, &self.0, request.body).await,
@@ -66,7 +66,7 @@ impl HttpSurface for MempoolSurface {
                         Box::pin(stream::serve(mempool, socket))
                     })
                 }
-                _ => Err(RestError::new(
+                _ => Err(ApiError::new(
                     StatusCode::METHOD_NOT_ALLOWED,
                     "METHOD_NOT_ALLOWED",
                     "observe takes POST, ws takes GET",

@@ -8,7 +8,7 @@ use paraffin_mempool::{Mempool, ObserveError, Refused};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::state::{RequestContext, unix_millis};
 
@@ -19,9 +19,9 @@ struct Told {
 }
 
 /// The bytes of the transaction: a JSON object with `hex`, or the body as it is (docs/mempool.md, "Admins").
-fn raw(body: Bytes) -> Result<Bytes, RestError> {
+fn raw(body: Bytes) -> Result<Bytes, ApiError> {
     if body.is_empty() {
-        return Err(RestError::bad_request("the body is empty: send {\"hex\": …} or the raw transaction"));
+        return Err(ApiError::invalid("the body is empty: send {\"hex\": …} or the raw transaction"));
     }
     let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if !is_object {
@@ -30,19 +30,19 @@ fn raw(body: Bytes) -> Result<Bytes, RestError> {
     // Raw bytes may begin like an object; what does not parse as one is taken as it is.
     let Ok(told) = serde_json::from_slice::<serde_json::Value>(&body) else { return Ok(body) };
     let Told { hex } =
-        serde_json::from_value(told).map_err(|_| RestError::bad_request("hex is required and must be a string"))?;
+        serde_json::from_value(told).map_err(|_| ApiError::invalid("hex is required and must be a string"))?;
     let bytes: Result<Vec<u8>, _> = bitcoin::hex::FromHex::from_hex(hex.trim());
-    bytes.map(Bytes::from).map_err(|_| RestError::bad_request("hex must be hexadecimal digits"))
+    bytes.map(Bytes::from).map_err(|_| ApiError::invalid("hex must be hexadecimal digits"))
 }
 
-pub(super) async fn observe(context: &RequestContext, mempool: &Arc<Mempool>, body: Bytes) -> Result<Reply, RestError> {
+pub(super) async fn observe(context: &RequestContext, mempool: &Arc<Mempool>, body: Bytes) -> Result<Reply, ApiError> {
     context.require_admin()?;
     let raw = raw(body)?;
     let mempool = Arc::clone(mempool);
     let now = u64::try_from(unix_millis()).unwrap_or_default();
     // It looks into the index.
     let observed = tokio::task::spawn_blocking(move || mempool.observe(raw, now)).await;
-    match observed.map_err(|_| RestError::panicked())? {
+    match observed.map_err(|_| ApiError::panicked())? {
         Ok(inserted) => {
             let entry = &inserted.entry;
             let answer = json!({
@@ -54,12 +54,12 @@ pub(super) async fn observe(context: &RequestContext, mempool: &Arc<Mempool>, bo
             Ok(Reply::json(StatusCode::OK, answer.to_string()))
         }
         Err(ObserveError::Refused(refused @ Refused::Conflict { .. })) => {
-            Err(RestError::new(StatusCode::CONFLICT, "CONFLICT", refused.to_string()))
+            Err(ApiError::new(StatusCode::CONFLICT, "CONFLICT", refused.to_string()))
         }
         Err(ObserveError::Refused(refused @ Refused::PaysTooLittle)) => {
-            Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "MEMPOOL_FULL", refused.to_string()))
+            Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "MEMPOOL_FULL", refused.to_string()))
         }
-        Err(error) => Err(RestError::bad_request(error.to_string())),
+        Err(error) => Err(ApiError::invalid(error.to_string())),
     }
 }
 

@@ -6,7 +6,7 @@ use paraffin_primitives::Height;
 
 use super::message;
 use crate::alkanes::{Fault, hex};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::hosted::{HostedProgram, ask};
 use crate::methods::{BlockTag, Verbatim};
 use crate::state::RequestContext;
@@ -17,19 +17,19 @@ pub(super) fn of(context: &RequestContext) -> Option<&Arc<dyn HostedProgram>> {
 }
 
 /// Newest height that the program has run.
-pub(super) fn newest(context: &RequestContext, program: &dyn HostedProgram) -> Result<Height, RpcError> {
-    program.newest(context.snapshot())?.ok_or_else(RpcError::starting)
+pub(super) fn newest(context: &RequestContext, program: &dyn HostedProgram) -> Result<Height, ApiError> {
+    program.newest(context.snapshot())?.ok_or_else(ApiError::starting)
 }
 
 /// The height that a tag means, at most the newest.
-fn height(context: &RequestContext, program: &dyn HostedProgram, tag: Option<&BlockTag>) -> Result<Height, RpcError> {
+fn height(context: &RequestContext, program: &dyn HostedProgram, tag: Option<&BlockTag>) -> Result<Height, ApiError> {
     let newest = newest(context, program)?;
     let height = BlockTag::height_of(tag, context)?.unwrap_or(newest);
     if height > newest { Err(Fault::AboveTip { newest }.into()) } else { Ok(height) }
 }
 
-fn known(program: &dyn HostedProgram, name: &str) -> Result<(), RpcError> {
-    if program.has_view(name) { Ok(()) } else { Err(RpcError::method_not_found()) }
+fn known(program: &dyn HostedProgram, name: &str) -> Result<(), ApiError> {
+    if program.has_view(name) { Ok(()) } else { Err(ApiError::method_not_found()) }
 }
 
 /// Any view that the program exports.
@@ -39,7 +39,7 @@ pub(super) async fn view(
     name: String,
     input: Option<&Verbatim>,
     tag: Option<&BlockTag>,
-) -> Result<String, RpcError> {
+) -> Result<String, ApiError> {
     known(&**program, &name)?;
     let payload = message(input)?;
     let height = height(context, &**program, tag)?;
@@ -56,7 +56,7 @@ pub(super) async fn preview(
     name: String,
     payload: Vec<u8>,
     tag: Option<&BlockTag>,
-) -> Result<String, RpcError> {
+) -> Result<String, ApiError> {
     known(&**program, &name)?;
     let height = height(context, &**program, tag)?;
     let program = Arc::clone(program);
@@ -72,7 +72,7 @@ pub(super) fn state_root(
     context: &RequestContext,
     program: &dyn HostedProgram,
     tag: Option<&BlockTag>,
-) -> Result<String, RpcError> {
+) -> Result<String, ApiError> {
     let height = height(context, program, tag)?;
     let digest = program.digest(context.snapshot(), height)?;
     // Below its first block the program has written nothing.

@@ -10,7 +10,7 @@ use super::ask::{self, BlockHeight, Cursor, Inscription, Script, Ticker, optiona
 use super::proxied::Query;
 use super::render::{Event, event, event_bytes};
 use super::{absent, answer, failed, indexer};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::interrupt::Interrupt;
 use crate::methods::{Hash, Object, schema};
 use crate::rest::part::Part;
@@ -23,18 +23,18 @@ fn rendered(
     events: impl Iterator<Item = Result<PlacedEvent, LedgerError>>,
     network: Network,
     interrupt: &Interrupt,
-) -> Result<Vec<Event>, RestError> {
+) -> Result<Vec<Event>, ApiError> {
     events.map(|placed| Ok(event(&counted(placed, interrupt)?, network))).collect()
 }
 
 /// An event, counted before it is kept.
-fn counted(placed: Result<PlacedEvent, LedgerError>, interrupt: &Interrupt) -> Result<PlacedEvent, RestError> {
+fn counted(placed: Result<PlacedEvent, LedgerError>, interrupt: &Interrupt) -> Result<PlacedEvent, ApiError> {
     let placed = placed.map_err(|error| failed(&error))?;
-    if interrupt.keep(event_bytes(&placed)) { Ok(placed) } else { Err(RestError::panicked()) }
+    if interrupt.keep(event_bytes(&placed)) { Ok(placed) } else { Err(ApiError::panicked()) }
 }
 
 /// Refuses a block that is not there yet.
-fn check_indexed(height: Height, newest: Height) -> Result<(), RestError> {
+fn check_indexed(height: Height, newest: Height) -> Result<(), ApiError> {
     if height > newest { Err(absent("block not indexed yet")) } else { Ok(()) }
 }
 
@@ -52,7 +52,7 @@ impl Route for ActivityOnBlock {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Vec<Event>>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, ApiError> {
         let (BlockHeight(height), network) = (self.block_height, context.network());
         let mut query = Query::of("activity_on_block");
         query.put("block_height", &height.to_string());
@@ -79,7 +79,7 @@ impl Route for EventsOf {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Vec<Event>>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, ApiError> {
         let (Inscription(inscription), network) = (self.inscription_id, context.network());
         let mut query = Query::of("event");
         query.put("inscription_id", &inscription.to_string());
@@ -102,7 +102,7 @@ impl Route for NodeResults {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Vec<Object>>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Object>>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Object>>, ApiError> {
         let BlockHeight(height) = self.block_height;
         let mut query = Query::of("bitcoin_rpc_results_on_block");
         query.put("block_height", &height.to_string());
@@ -145,7 +145,7 @@ impl Route for HashesOfActivity {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<ActivityHashes>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<ActivityHashes>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<ActivityHashes>, ApiError> {
         let BlockHeight(height) = self.block_height;
         let mut query = Query::of("get_hash_of_all_activity");
         query.put("block_height", &height.to_string());
@@ -198,12 +198,12 @@ impl Route for History {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<HistoryPage>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<HistoryPage>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<HistoryPage>, ApiError> {
         let wallet = optional_wallet(context, self.address.as_ref(), self.pkscript.as_ref())?;
         let (ticker, height) = (self.ticker.map(|ticker| ticker.0), self.height.map(|height| height.0));
         let cursor = self.cursor.map(|Cursor(height, place)| (height, place));
         if wallet.is_none() && height.is_none() {
-            return Err(RestError::missing(&["address", "pkscript", "height"]));
+            return Err(ApiError::missing(&["address", "pkscript", "height"]));
         }
         let (limit, network) = (ask::page(self.limit), context.network());
         let mut query = Query::of("history");
@@ -254,7 +254,7 @@ fn page(
     events: impl Iterator<Item = Result<PlacedEvent, LedgerError>>,
     limit: usize,
     interrupt: &Interrupt,
-) -> Result<Page, RestError> {
+) -> Result<Page, ApiError> {
     let mut page = Page::default();
     for placed in events {
         if page.events.len() == limit {

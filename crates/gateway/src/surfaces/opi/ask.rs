@@ -7,7 +7,7 @@ use paraffin_primitives::Height;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::jsonrpc::parse_unsigned;
 use crate::methods::schema;
 use crate::rest::{AddressText, Count, Offset};
@@ -105,17 +105,17 @@ pub(super) fn optional_wallet(
     context: &RequestContext,
     address: Option<&AddressText>,
     script: Option<&Script>,
-) -> Result<Option<ScriptBuf>, RestError> {
+) -> Result<Option<ScriptBuf>, ApiError> {
     let address = match address {
         None => None,
         Some(AddressText(text)) => {
-            let address = context.network().parse_address(text).map_err(RestError::bad_request)?;
+            let address = context.network().parse_address(text).map_err(ApiError::invalid)?;
             Some(address.script_pubkey())
         }
     };
     match (address, script) {
         (Some(address), Some(Script(script))) if address != *script => {
-            Err(RestError::bad_request("address and pkscript differ"))
+            Err(ApiError::invalid("address and pkscript differ"))
         }
         (address, script) => Ok(address.or_else(|| script.map(|script| script.0.clone()))),
     }
@@ -126,8 +126,8 @@ pub(super) fn wallet(
     context: &RequestContext,
     address: Option<&AddressText>,
     script: Option<&Script>,
-) -> Result<ScriptBuf, RestError> {
-    optional_wallet(context, address, script)?.ok_or_else(|| RestError::missing(&["address", "pkscript"]))
+) -> Result<ScriptBuf, ApiError> {
+    optional_wallet(context, address, script)?.ok_or_else(|| ApiError::missing(&["address", "pkscript"]))
 }
 
 /// A part of a list.
@@ -139,16 +139,12 @@ pub(super) struct ListPart {
 
 impl ListPart {
     /// `limit` and `offset` of a list that is given whole unless a part is asked for.
-    pub(super) fn of(
-        context: &RequestContext,
-        limit: Option<Count>,
-        offset: Option<Offset>,
-    ) -> Result<Self, RestError> {
+    pub(super) fn of(context: &RequestContext, limit: Option<Count>, offset: Option<Offset>) -> Result<Self, ApiError> {
         let list_max = context.limits().list_records_max;
         let offset = offset.map_or(0, |Offset(offset)| usize::try_from(offset).unwrap_or(usize::MAX));
         // To skip rows costs what it costs to list them.
         if offset > list_max {
-            return Err(RestError::bad_request(format!("offset must be at most {list_max}")));
+            return Err(ApiError::invalid(format!("offset must be at most {list_max}")));
         }
         Ok(Self { offset, limit: limit.map(|limit| limit.at_most(list_max)) })
     }

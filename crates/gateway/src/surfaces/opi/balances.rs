@@ -9,7 +9,7 @@ use super::ask::{BlockHeight, Script, Ticker, wallet};
 use super::proxied::Query;
 use super::render::BaseUnits;
 use super::{absent, answer, failed};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::rest::part::Part;
 use crate::rest::{AddressText, Changes, Made, Route, Verb, Wrapping};
 use crate::state::RequestContext;
@@ -59,7 +59,7 @@ impl Route for CurrentBalance {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<BalancesNow>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesNow>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesNow>, ApiError> {
         let script = wallet(context, self.address.as_ref(), self.pkscript.as_ref())?;
         let Ticker(ticker) = self.ticker;
         let mut query = Query::of("get_current_balance_of_wallet");
@@ -92,7 +92,7 @@ impl Route for BalanceOnBlock {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Balances>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Balances>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Balances>, ApiError> {
         let (BlockHeight(height), Ticker(ticker)) = (self.block_height, self.ticker);
         let mut query = Query::of("balance_on_block");
         query.put("ticker", &ticker);

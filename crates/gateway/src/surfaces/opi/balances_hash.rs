@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use super::proxied::Query;
 use super::{indexer, newest, proxied};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::rest::{Answer as _, Changes, Made, Route, Verb, Wrapping};
@@ -70,9 +70,9 @@ impl Computation {
 }
 
 impl BalancesHash {
-    fn get(&self, context: &RequestContext) -> Result<Computation, RestError> {
+    fn get(&self, context: &RequestContext) -> Result<Computation, ApiError> {
         let snapshot = context.snapshot();
-        let (tip, height) = (context.tip().ok_or_else(RestError::starting)?, newest(snapshot)?);
+        let (tip, height) = (context.tip().ok_or_else(ApiError::starting)?, newest(snapshot)?);
         let mut newest = self.0.lock();
         match newest.as_ref().filter(|known| known.serves(tip)) {
             Some(known) => Ok(known.clone()),
@@ -102,7 +102,7 @@ impl Route for HashOfBalances {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = Made<BalancesHashAnswer>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesHashAnswer>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesHashAnswer>, ApiError> {
         let shared = Arc::clone(context.shared_handle());
         if let Some(server) = &shared.families.opi {
             let query = Query::of("get_hash_of_all_current_balances");
@@ -113,7 +113,7 @@ impl Route for HashOfBalances {
         let outcome = computation.outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| (*outcome).flatten());
         let too_long = || {
             let words = "the hash over all balances took too long";
-            RestError::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", words)
+            ApiError::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", words)
         };
         let answer = BalancesHashAnswer {
             current_balances_hash: outcome.ok_or_else(too_long)?.to_lower_hex_string(),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{newest, proxied};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::schema;
 use crate::respond::Reply;
 use crate::rest::part::Part;
@@ -26,8 +26,8 @@ schema!(NumberText, "NumberText", inline { "description": "Digits, as plain text
 async fn number(
     context: &RequestContext,
     name: &'static str,
-    own: impl FnOnce() -> Result<u32, RestError>,
-) -> Result<Made<NumberText>, RestError> {
+    own: impl FnOnce() -> Result<u32, ApiError>,
+) -> Result<Made<NumberText>, ApiError> {
     match &context.shared().families.opi {
         Some(server) => proxied::number(server, context, name).await.map(Made::from),
         None => Ok(Reply::text(StatusCode::OK, own()?.to_string()).into()),
@@ -45,7 +45,7 @@ impl Route for NewestHeight {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<NumberText>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, ApiError> {
         number(context, "block_height", || newest(context.snapshot())).await
     }
 }
@@ -61,7 +61,7 @@ impl Route for ExtrasHeight {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<NumberText>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, ApiError> {
         number(context, "extras_block_height", || newest(context.snapshot())).await
     }
 }
@@ -77,7 +77,7 @@ impl Route for RowsVersion {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = Made<NumberText>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, ApiError> {
         number(context, "db_version", || Ok(TABLES_VERSION)).await
     }
 }
@@ -93,7 +93,7 @@ impl Route for EventsVersion {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = Made<NumberText>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, ApiError> {
         number(context, "event_hash_version", || Ok(EVENT_HASH_VERSION)).await
     }
 }
@@ -109,7 +109,7 @@ impl Route for CallerAddress {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = Made<String>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<String>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<String>, ApiError> {
         Ok(Reply::text(StatusCode::OK, context.client().to_string()).into())
     }
 }

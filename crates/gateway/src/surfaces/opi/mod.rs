@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::interrupt::{Interrupt, Kept};
 use crate::respond::Reply;
 use crate::rest::{Answer as _, Base, Declared, Group, Made, Wrapping};
@@ -63,7 +63,7 @@ pub(crate) fn is_about_caller(segments: &[String]) -> bool {
 }
 
 /// The body of an error: OPI's members, and those that errors have everywhere here.
-pub(crate) fn refusal(error: &RestError) -> Reply {
+pub(crate) fn refusal(error: &ApiError) -> Reply {
     let body = serde_json::json!({
         "error": error.message,
         "result": Value::Null,
@@ -74,26 +74,26 @@ pub(crate) fn refusal(error: &RestError) -> Reply {
 }
 
 /// 400 in OPI's own words, for what is not there.
-fn absent(words: &'static str) -> RestError {
-    RestError::new(StatusCode::BAD_REQUEST, "NOT_FOUND", words)
+fn absent(words: &'static str) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "NOT_FOUND", words)
 }
 
-fn failed(error: &LedgerError) -> RestError {
-    RestError::internal(error)
+fn failed(error: &LedgerError) -> ApiError {
+    ApiError::internal(error)
 }
 
 /// The newest block of the BRC-20 index.
 ///
 /// # Errors
 /// 503 while nothing is indexed, and where this instance does not index BRC-20.
-fn newest(snapshot: &Snapshot) -> Result<Height, RestError> {
+fn newest(snapshot: &Snapshot) -> Result<Height, ApiError> {
     if snapshot.tip().is_none() {
-        return Err(RestError::starting());
+        return Err(ApiError::starting());
     }
     let height = Brc20Index::new(snapshot).height().map_err(|error| failed(&error))?;
     height.ok_or_else(|| {
         let words = "this instance does not index BRC-20";
-        RestError::new(StatusCode::SERVICE_UNAVAILABLE, "BRC20_NOT_INDEXED", words)
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "BRC20_NOT_INDEXED", words)
     })
 }
 
@@ -107,13 +107,13 @@ pub(crate) fn is_served(shared: &Shared) -> bool {
 async fn answer<T: Serialize + JsonSchema + Send + 'static>(
     context: &RequestContext,
     query: &Query,
-    read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, RestError> + Send + 'static,
-) -> Result<Made<T>, RestError> {
+    read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Made<T>, ApiError> {
     if let Some(server) = &context.shared().families.opi {
         return proxied::result(server, context, query, false).await.map(Made::from);
     }
     let read =
         move |snapshot: &Snapshot, interrupt: &Interrupt| read(Brc20Index::new(snapshot), newest(snapshot)?, interrupt);
-    let (answer, _kept): (_, Kept) = context.read_kept(read).await.map_err(|error| RestError::internal(&error))?;
+    let (answer, _kept): (_, Kept) = context.read_kept(read).await.map_err(|error| ApiError::internal(&error))?;
     answer?.into_reply(StatusCode::OK, Wrapping::Opi).map(Made::from)
 }

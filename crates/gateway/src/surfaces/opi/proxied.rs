@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::absent;
 use super::ask::Script;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::families::{FamilyAnswer, FamilyServer};
 use crate::jsonrpc::{nests_deeper_than, parse_unsigned};
 use crate::respond::Reply;
@@ -93,11 +93,11 @@ pub(super) async fn result(
 }
 
 /// Refuses an answer that is none.
-fn check(server: &FamilyServer, answer: &FamilyAnswer) -> Result<(), RestError> {
+fn check(server: &FamilyServer, answer: &FamilyAnswer) -> Result<(), ApiError> {
     match answer.status {
         StatusCode::OK => Ok(()),
         StatusCode::BAD_REQUEST => Err(refused(server, answer)),
-        StatusCode::NOT_FOUND => Err(RestError::not_found("the OPI server has no such route")),
+        StatusCode::NOT_FOUND => Err(ApiError::not_found("the OPI server has no such route")),
         status => Err(server.rest_error(server.failed_with(status))),
     }
 }
@@ -111,24 +111,24 @@ struct Envelope<'a> {
 }
 
 /// The envelope of an answer, once it is safe to be read.
-fn envelope<'a>(server: &FamilyServer, answer: &'a FamilyAnswer) -> Result<Envelope<'a>, RestError> {
+fn envelope<'a>(server: &FamilyServer, answer: &'a FamilyAnswer) -> Result<Envelope<'a>, ApiError> {
     let garbage = || server.rest_error(server.failed("an answer that is not in OPI's envelope"));
     serde_json::from_slice(&answer.body).map_err(|_| garbage())
 }
 
 /// What the server does not have, in its own words where we know them.
-fn refused(server: &FamilyServer, answer: &FamilyAnswer) -> RestError {
+fn refused(server: &FamilyServer, answer: &FamilyAnswer) -> ApiError {
     let words = match envelope(server, answer) {
         Ok(envelope) => envelope.error.unwrap_or_default(),
         Err(error) => return error,
     };
     if words == NOT_KEPT {
         let words = "the OPI server does not keep the tables that this needs";
-        return RestError::new(StatusCode::SERVICE_UNAVAILABLE, "BRC20_NOT_INDEXED", words);
+        return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "BRC20_NOT_INDEXED", words);
     }
     match ABSENT.iter().find(|known| **known == words) {
         Some(known) => absent(known),
-        None => RestError::bad_request("the OPI server does not take these parameters"),
+        None => ApiError::invalid("the OPI server does not take these parameters"),
     }
 }
 

@@ -12,7 +12,7 @@ use super::balances::Balances;
 use super::proxied::Query;
 use super::render::{BaseUnits, ScriptHex, WalletText, hex, script_bytes, wallet};
 use super::{absent, answer, failed};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::interrupt::Interrupt;
 use crate::rest::part::Part;
 use crate::rest::{AddressText, Changes, Count, Made, Offset, Route, Verb, Wrapping};
@@ -65,7 +65,7 @@ impl Route for TokenSummary {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Summary>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Summary>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Summary>, ApiError> {
         let (Ticker(ticker), network) = (self.ticker, context.network());
         let mut query = Query::of("token_summary");
         query.put("ticker", &ticker);
@@ -135,7 +135,7 @@ impl Route for Holders {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Listed<HolderRecord>>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, ApiError> {
         let (Ticker(ticker), part) = (self.ticker, ListPart::of(context, self.limit, self.offset)?);
         let (network, list_max) = (context.network(), context.limits().list_records_max);
         let query = of_list("holders", &ticker, part);
@@ -208,7 +208,7 @@ impl Route for NotesOfWallet {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Listed<NoteRecord>>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, ApiError> {
         let script = wallet_of(context, self.address.as_ref(), self.pkscript.as_ref())?;
         let part = ListPart::of(context, self.limit, self.offset)?;
         let list_max = context.limits().list_records_max;
@@ -242,7 +242,7 @@ impl Route for NotesOfTicker {
     const CHANGES: Changes = Changes::WithTokens;
     type Answer = Made<Listed<NoteRecord>>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, ApiError> {
         let (Ticker(ticker), part) = (self.ticker, ListPart::of(context, self.limit, self.offset)?);
         let (network, list_max) = (context.network(), context.limits().list_records_max);
         let query = of_list("get_valid_tx_notes_of_ticker", &ticker, part);
@@ -269,11 +269,11 @@ fn listed<T, R>(
     render: impl Fn(T) -> R,
     newest: u32,
     interrupt: &Interrupt,
-) -> Result<Listed<R>, RestError> {
+) -> Result<Listed<R>, ApiError> {
     let mut records = Vec::new();
     for (place, row) in rows.enumerate() {
         if place % ROWS_BETWEEN_LOOKS == 0 && interrupt.is_over() {
-            return Err(RestError::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", "timeout"));
+            return Err(ApiError::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", "timeout"));
         }
         if place < part.offset {
             row.map_err(|error| failed(&error))?;
@@ -283,11 +283,11 @@ fn listed<T, R>(
             break;
         }
         if records.len() == list_max {
-            return Err(RestError::bad_request(format!("more than {list_max} records: give limit and offset")));
+            return Err(ApiError::invalid(format!("more than {list_max} records: give limit and offset")));
         }
         let row = row.map_err(|error| failed(&error))?;
         if !interrupt.keep(RECORD_BYTES + script_bytes(script(&row))) {
-            return Err(RestError::panicked());
+            return Err(ApiError::panicked());
         }
         records.push(render(row));
     }

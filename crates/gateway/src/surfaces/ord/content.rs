@@ -10,7 +10,7 @@ use paraffin_ordinals_index::reader::InscriptionQuery;
 
 use super::question::{NO_CONTENT, NO_DELEGATE, NO_INSCRIPTION, NO_METADATA};
 use super::{Call, confirmed, failed, read, sequence};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::surfaces::{RpcResult, to_raw};
 
 pub(super) async fn inscription(call: &Call<'_>, query: InscriptionQuery, child: Option<u64>) -> RpcResult {
@@ -23,7 +23,7 @@ pub(super) async fn inscription(call: &Call<'_>, query: InscriptionQuery, child:
         index.facts(sequence)
     };
     let facts = read(call, move |index| find(index).map_err(|error| failed(&error))).await?;
-    let facts = facts.ok_or_else(|| RpcError::not_found(NO_INSCRIPTION))?;
+    let facts = facts.ok_or_else(|| ApiError::not_found(NO_INSCRIPTION))?;
     let said = said_by(call, facts.id).await?;
     let delegate = match said.delegate() {
         None => None,
@@ -41,34 +41,34 @@ pub(super) async fn content(call: &Call<'_>, id: InscriptionId) -> RpcResult {
     let mut said = known(call, id).await?;
     if let Some(delegate) = said.delegate() {
         let found = delegate_of(call, delegate).await?;
-        said = found.ok_or_else(|| RpcError::not_found(NO_DELEGATE))?;
+        said = found.ok_or_else(|| ApiError::not_found(NO_DELEGATE))?;
     }
-    let body = said.body.ok_or_else(|| RpcError::not_found(NO_CONTENT))?;
+    let body = said.body.ok_or_else(|| ApiError::not_found(NO_CONTENT))?;
     read(call, move |_| to_raw(&BASE64.encode(&body))).await
 }
 
 /// The metadata, CBOR in hexadecimal digits.
 pub(super) async fn metadata(call: &Call<'_>, id: InscriptionId) -> RpcResult {
     let said = known(call, id).await?;
-    let metadata = said.metadata.ok_or_else(|| RpcError::not_found(NO_METADATA))?;
+    let metadata = said.metadata.ok_or_else(|| ApiError::not_found(NO_METADATA))?;
     read(call, move |_| to_raw(&metadata.to_lower_hex_string())).await
 }
 
 /// What an inscription of the index says.
-async fn known(call: &Call<'_>, id: InscriptionId) -> Result<Inscription, RpcError> {
-    delegate_of(call, id).await?.ok_or_else(|| RpcError::not_found(NO_INSCRIPTION))
+async fn known(call: &Call<'_>, id: InscriptionId) -> Result<Inscription, ApiError> {
+    delegate_of(call, id).await?.ok_or_else(|| ApiError::not_found(NO_INSCRIPTION))
 }
 
 /// What an inscription says that may not exist.
-async fn delegate_of(call: &Call<'_>, id: InscriptionId) -> Result<Option<Inscription>, RpcError> {
+async fn delegate_of(call: &Call<'_>, id: InscriptionId) -> Result<Option<Inscription>, ApiError> {
     match sequence(call, InscriptionQuery::Id(id)).await? {
         None => Ok(None),
         Some(_) => said_by(call, id).await.map(Some),
     }
 }
 
-async fn said_by(call: &Call<'_>, id: InscriptionId) -> Result<Inscription, RpcError> {
-    let missing = move || RpcError::inconsistent(format!("inscription {id} is not in its transaction"));
+async fn said_by(call: &Call<'_>, id: InscriptionId) -> Result<Inscription, ApiError> {
+    let missing = move || ApiError::inconsistent(format!("inscription {id} is not in its transaction"));
     let transaction = confirmed(call, id.txid).await?.ok_or_else(missing)?;
     read(call, move |_| inscription_of(&transaction, &id).ok_or_else(missing)).await
 }

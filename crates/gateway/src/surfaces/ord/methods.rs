@@ -10,7 +10,7 @@ use super::ask;
 use super::params::{BlockQuery, OutPointText, Page, PageOrEmpty, Parsed, Place, SatText, height};
 use super::question::Question;
 use super::shapes::{Id, Inscription, InscriptionsPage, OrdOutput, Rune};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::methods::{Declared, Form, Hash, HexText, Method, NaturalText, Object, Surface, Text, TxidText, Written};
 use crate::state::RequestContext;
 
@@ -20,8 +20,8 @@ const OF_ID: &str = r#"["6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d6
 const OF_TX: &str = r#"["6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799"]"#;
 const OF_ADDRESS: &str = r#"["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"]"#;
 
-fn read_address(context: &RequestContext, address: &Text) -> Result<Address, RpcError> {
-    context.network().parse_address(&address.0).map_err(RpcError::invalid_params)
+fn read_address(context: &RequestContext, address: &Text) -> Result<Address, ApiError> {
+    context.network().parse_address(&address.0).map_err(ApiError::invalid)
 }
 
 /// Methods that are questions: `Parameters = name, example -> shape of the answer { parameters } => question;`
@@ -43,7 +43,7 @@ macro_rules! methods {
                 type Surface = ();
                 type Answer = Written<$answer>;
 
-                async fn call(self, $context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+                async fn call(self, $context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
                     let $asked = self;
                     let _ = &$asked;
                     ask($context, $question).await.map(Written::raw)

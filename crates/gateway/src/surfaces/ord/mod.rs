@@ -25,7 +25,7 @@ use self::question::Question;
 use super::esplora::{raw_transactions, unconfirmed_transaction};
 use super::{RpcResult, integer_to_raw, to_raw};
 use crate::erased::{self, Answer};
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::interrupt::Kept;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -58,12 +58,12 @@ async fn answer(call: &Call<'_>, question: Question) -> RpcResult {
         Question::BlockCount => block_count(call, 1).await,
         Question::BlockHeight => block_count(call, 0).await,
         Question::BlockHash(height) => {
-            let tip = call.context.tip().ok_or_else(RpcError::starting)?.height;
+            let tip = call.context.tip().ok_or_else(ApiError::starting)?.height;
             let find = move |index: &OrdinalsIndex| Ok(index.bitcoin().block_hash(height.unwrap_or(tip))?);
             read_json(call, find, missing).await
         }
         Question::BlockTime => {
-            let tip = call.context.tip().ok_or_else(RpcError::starting)?.height;
+            let tip = call.context.tip().ok_or_else(ApiError::starting)?.height;
             let find = move |index: &OrdinalsIndex| Ok(index.bitcoin().block_header(tip)?.map(|header| header.time));
             read_json(call, find, missing).await
         }
@@ -94,7 +94,7 @@ async fn answer(call: &Call<'_>, question: Question) -> RpcResult {
         Question::Outputs(address, kind) => {
             read_outputs(call, address, move |index, address| {
                 let outputs = index.outputs_of(address, kind, limit).map_err(|error| failed(&error))?;
-                to_raw(&outputs.ok_or_else(RpcError::response_too_large)?)
+                to_raw(&outputs.ok_or_else(ApiError::response_too_large)?)
             })
             .await
         }
@@ -107,29 +107,29 @@ async fn answer(call: &Call<'_>, question: Question) -> RpcResult {
 }
 
 /// The index is missing or behind.
-fn not_indexed(message: String) -> RpcError {
-    RpcError { data: Some(json!({ "code": "ORDINALS_NOT_INDEXED" })), ..RpcError::new(rpc_code::INTERNAL, message) }
+fn not_indexed(message: String) -> ApiError {
+    ApiError { data: Some(json!({ "code": "ORDINALS_NOT_INDEXED" })), ..ApiError::new(rpc_code::INTERNAL, message) }
 }
 
-fn failed(error: &ReadError) -> RpcError {
-    RpcError::internal(error)
+fn failed(error: &ReadError) -> ApiError {
+    ApiError::internal(error)
 }
 
 /// Runs a read of the index away from the async threads. What is behind the other modules is not answered from.
 async fn read<T: Send + 'static>(
     call: &Call<'_>,
-    read: impl FnOnce(&OrdinalsIndex) -> Result<T, RpcError> + Send + 'static,
-) -> Result<T, RpcError> {
+    read: impl FnOnce(&OrdinalsIndex) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     read_erased(call, Box::new(move |index| read(index).map(erased::erase))).await.map(erased::restore)
 }
 
 /// A read of the index that does not name what it answers.
-type ErasedRead = Box<dyn FnOnce(&OrdinalsIndex) -> Result<Answer, RpcError> + Send>;
+type ErasedRead = Box<dyn FnOnce(&OrdinalsIndex) -> Result<Answer, ApiError> + Send>;
 
-fn read_erased<'a>(call: &'a Call<'_>, read: ErasedRead) -> BoxFuture<'a, Result<Answer, RpcError>> {
+fn read_erased<'a>(call: &'a Call<'_>, read: ErasedRead) -> BoxFuture<'a, Result<Answer, ApiError>> {
     Box::pin(async move {
         let network = call.context.network();
-        let tip = call.context.tip().ok_or_else(RpcError::starting)?.height;
+        let tip = call.context.tip().ok_or_else(ApiError::starting)?.height;
         let outcome = call.context.read_into(&call.kept, move |snapshot, interrupt| {
             let counted = interrupt.clone();
             let index =
@@ -142,7 +142,7 @@ fn read_erased<'a>(call: &'a Call<'_>, read: ErasedRead) -> BoxFuture<'a, Result
                 None => Err(not_indexed("this instance does not index inscriptions and runes".to_owned())),
             }
         });
-        outcome.await.map_err(|error| RpcError::internal(&error))?
+        outcome.await.map_err(|error| ApiError::internal(&error))?
     })
 }
 
@@ -155,7 +155,7 @@ async fn read_outputs(
     let limit = call.context.limits().list_records_max as u64;
     let counted = move |index: &OrdinalsIndex| {
         let totals = index.bitcoin().script_totals(&ScriptKey::from_script(&address.script_pubkey()));
-        let totals = totals.map_err(|error| RpcError::internal(&error))?;
+        let totals = totals.map_err(|error| ApiError::internal(&error))?;
         let count = totals.funded_txo_count.saturating_sub(totals.spent_txo_count).min(limit);
         let bytes = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(OUTPUT_BYTES);
         index.keep(bytes).map_err(|error| failed(&error))?;
@@ -172,7 +172,7 @@ async fn read_json<T: Serialize>(
 ) -> RpcResult {
     read(call, move |index| {
         let found = find(index).map_err(|error| failed(&error))?;
-        to_raw(&found.ok_or_else(|| RpcError::not_found(missing))?)
+        to_raw(&found.ok_or_else(|| ApiError::not_found(missing))?)
     })
     .await
 }
@@ -202,18 +202,18 @@ async fn block(call: &Call<'_>, query: BlockQuery, missing: &'static str) -> Rpc
             BlockQuery::Height(height) => Ok(Some(height)),
             BlockQuery::Hash(hash) => bitcoin.block_height(&hash),
         };
-        let Some(height) = height.map_err(|error| RpcError::internal(&error))? else { return Ok(None) };
-        let hash = bitcoin.block_hash(height).map_err(|error| RpcError::internal(&error))?;
+        let Some(height) = height.map_err(|error| ApiError::internal(&error))? else { return Ok(None) };
+        let hash = bitcoin.block_hash(height).map_err(|error| ApiError::internal(&error))?;
         Ok(hash.map(|hash| (height, hash)))
     });
-    let (height, hash) = found.await?.ok_or_else(|| RpcError::not_found(missing))?;
+    let (height, hash) = found.await?.ok_or_else(|| ApiError::not_found(missing))?;
     let bytes = call.context.node().block(hash).await.map_err(|error| super::btc::from_node(&error))?;
     let limit = call.context.limits().list_records_max;
     let render = move |index: &OrdinalsIndex| {
         index.keep(bytes.len().saturating_mul(DECODED_FACTOR)).map_err(|error| failed(&error))?;
-        let block: Block = deserialize(&bytes).map_err(|error| RpcError::internal(&error))?;
+        let block: Block = deserialize(&bytes).map_err(|error| ApiError::internal(&error))?;
         let record = index.block_record(height, block, limit).map_err(|error| failed(&error))?;
-        to_raw(&record.ok_or_else(RpcError::response_too_large)?)
+        to_raw(&record.ok_or_else(ApiError::response_too_large)?)
     };
     read(call, render).await
 }
@@ -227,7 +227,7 @@ async fn output(call: &Call<'_>, outpoint: OutPoint, missing: &'static str) -> R
     }
     let unconfirmed = unconfirmed_transaction(call.context, outpoint.txid).await?;
     let output = unconfirmed.and_then(|transaction| transaction.output.get(outpoint.vout as usize).cloned());
-    let output = output.ok_or_else(|| RpcError::not_found(missing))?;
+    let output = output.ok_or_else(|| ApiError::not_found(missing))?;
     read_json(call, move |index| Ok(Some(index.unconfirmed_output(outpoint, &output))), missing).await
 }
 
@@ -240,7 +240,7 @@ async fn address_record(
     let limit = call.context.limits().list_records_max;
     read_outputs(call, address, move |index, address| {
         let record = index.address_record(address, limit).map_err(|error| failed(&error))?;
-        render(&record.ok_or_else(RpcError::response_too_large)?)
+        render(&record.ok_or_else(ApiError::response_too_large)?)
     })
     .await
 }
@@ -251,7 +251,7 @@ async fn transaction(call: &Call<'_>, txid: Txid, missing: &'static str) -> RpcR
         Some(transaction) => Some(transaction),
         None => unconfirmed_transaction(call.context, txid).await?,
     };
-    let found = found.ok_or_else(|| RpcError::not_found(missing))?;
+    let found = found.ok_or_else(|| ApiError::not_found(missing))?;
     let record = move |index: &OrdinalsIndex| {
         index.keep(found.total_size().saturating_mul(DECODED_FACTOR))?;
         index.transaction_record(txid, found).map(Some)
@@ -260,24 +260,24 @@ async fn transaction(call: &Call<'_>, txid: Txid, missing: &'static str) -> RpcR
 }
 
 /// A confirmed transaction, from wherever this instance keeps them.
-async fn confirmed(call: &Call<'_>, txid: Txid) -> Result<Option<Transaction>, RpcError> {
+async fn confirmed(call: &Call<'_>, txid: Txid) -> Result<Option<Transaction>, ApiError> {
     let find = move |index: &OrdinalsIndex| index.bitcoin().transaction_location(&txid);
-    let location = read(call, move |index| find(index).map_err(|error| RpcError::internal(&error))).await?;
+    let location = read(call, move |index| find(index).map_err(|error| ApiError::internal(&error))).await?;
     let Some(location) = location else { return Ok(None) };
     let raw = raw_transactions(call.context, vec![location]).await?;
     let Some(raw) = raw.into_iter().next() else { return Ok(None) };
     let decode = move |index: &OrdinalsIndex| {
         index.keep(raw.len().saturating_mul(DECODED_FACTOR)).map_err(|error| failed(&error))?;
-        let transaction: Transaction = deserialize(&raw).map_err(|error| RpcError::internal(&error))?;
+        let transaction: Transaction = deserialize(&raw).map_err(|error| ApiError::internal(&error))?;
         if transaction.compute_txid() == txid {
             return Ok(Some(transaction));
         }
-        Err(RpcError::inconsistent(format!("the bytes of transaction {txid} are those of another")))
+        Err(ApiError::inconsistent(format!("the bytes of transaction {txid} are those of another")))
     };
     read(call, decode).await
 }
 
 /// Sequence number of an inscription.
-async fn sequence(call: &Call<'_>, query: InscriptionQuery) -> Result<Option<u32>, RpcError> {
+async fn sequence(call: &Call<'_>, query: InscriptionQuery) -> Result<Option<u32>, ApiError> {
     read(call, move |index| index.sequence(&query).map_err(|error| failed(&error))).await
 }

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::not_indexed;
 use super::params::BlockQuery;
 use super::question::{NO_CONTENT, NO_DELEGATE, NO_METADATA, Question};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 use crate::families::{FamilyAnswer, FamilyServer};
 use crate::jsonrpc::nests_deeper_than;
 use crate::state::RequestContext;
@@ -120,7 +120,7 @@ type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl Exchange<'_> {
     /// The answer to a question for something that may not exist.
-    async fn ask(&self, path: &str) -> Result<FamilyAnswer, RpcError> {
+    async fn ask(&self, path: &str) -> Result<FamilyAnswer, ApiError> {
         let answer = self.server.get(self.context, path).await.map_err(|error| self.server.rpc_error(error))?;
         match answer.status {
             StatusCode::OK => Ok(answer),
@@ -129,53 +129,53 @@ impl Exchange<'_> {
         }
     }
 
-    fn not_found(&self, answer: &FamilyAnswer) -> RpcError {
+    fn not_found(&self, answer: &FamilyAnswer) -> ApiError {
         match NOT_INDEXED.iter().find(|words| answer.body == words.as_bytes()) {
             Some(words) => {
                 self.server.failed(words);
                 not_indexed("the ord server does not keep the index that this needs".to_owned())
             }
-            None => RpcError::not_found(self.missing),
+            None => ApiError::not_found(self.missing),
         }
     }
 
-    fn refused(&self, status: StatusCode) -> RpcError {
+    fn refused(&self, status: StatusCode) -> ApiError {
         if status == StatusCode::BAD_REQUEST {
-            return RpcError::invalid_params("the ord server does not take these parameters");
+            return ApiError::invalid("the ord server does not take these parameters");
         }
         self.server.rpc_error(self.server.failed_with(status))
     }
 
     /// The answer is not what the published program gives.
-    fn garbage(&self, what: &str) -> RpcError {
+    fn garbage(&self, what: &str) -> ApiError {
         self.server.rpc_error(self.server.failed(what))
     }
 
-    async fn text(&self, path: &str) -> Result<String, RpcError> {
+    async fn text(&self, path: &str) -> Result<String, ApiError> {
         let FamilyAnswer { body, .. } = self.ask(path).await?;
         let text = (body.len() <= TEXT_BYTES_MAX).then(|| std::str::from_utf8(&body).ok()).flatten();
         text.map(|text| text.trim().to_owned()).ok_or_else(|| self.garbage("an answer that is no short text"))
     }
 
-    async fn number(&self, path: &str) -> Result<Height, RpcError> {
+    async fn number(&self, path: &str) -> Result<Height, ApiError> {
         let text = self.text(path).await?;
         let number = crate::jsonrpc::parse_unsigned(&text).and_then(|number| u32::try_from(number).ok());
         number.ok_or_else(|| self.garbage("an answer that is no number"))
     }
 
-    async fn hash(&self, path: &str) -> Result<BlockHash, RpcError> {
+    async fn hash(&self, path: &str) -> Result<BlockHash, ApiError> {
         self.text(path).await?.parse().map_err(|_| self.garbage("an answer that is no block hash"))
     }
 
     /// The body of an answer as JSON that is safe to hand on.
-    fn json(&self, answer: &FamilyAnswer) -> Result<Box<RawValue>, RpcError> {
+    fn json(&self, answer: &FamilyAnswer) -> Result<Box<RawValue>, ApiError> {
         if nests_deeper_than(&answer.body, self.context.limits().json_depth_max) {
             return Err(self.garbage("an answer nested too deep"));
         }
         serde_json::from_slice(&answer.body).map_err(|_| self.garbage("an answer that is no JSON"))
     }
 
-    fn members<'a>(&self, json: &'a RawValue, wanted: &[&str]) -> Result<Members<'a>, RpcError> {
+    fn members<'a>(&self, json: &'a RawValue, wanted: &[&str]) -> Result<Members<'a>, ApiError> {
         let members: Option<Members<'_>> = serde_json::from_str(json.get()).ok();
         let members = members.filter(|members| wanted.iter().all(|name| members.contains_key(*name)));
         members.ok_or_else(|| self.garbage("an answer without the members that it should have"))
@@ -195,11 +195,11 @@ impl Exchange<'_> {
         Ok(json)
     }
 
-    fn check_list(&self, json: &RawValue) -> Result<(), RpcError> {
+    fn check_list(&self, json: &RawValue) -> Result<(), ApiError> {
         let elements: Vec<&RawValue> =
             serde_json::from_str(json.get()).map_err(|_| self.garbage("an answer that is no list"))?;
         if elements.len() > self.context.limits().list_records_max {
-            return Err(RpcError::response_too_large());
+            return Err(ApiError::response_too_large());
         }
         Ok(())
     }
@@ -227,9 +227,9 @@ impl Exchange<'_> {
         let answer = self.server.get(self.context, path).await.map_err(|error| self.server.rpc_error(error))?;
         if answer.status == StatusCode::NOT_FOUND {
             return Err(if answer.body.ends_with(b" metadata not found") {
-                RpcError::not_found(NO_METADATA)
+                ApiError::not_found(NO_METADATA)
             } else {
-                RpcError::not_found(self.missing)
+                ApiError::not_found(self.missing)
             });
         }
         if answer.status != StatusCode::OK {
@@ -253,16 +253,16 @@ impl Exchange<'_> {
         }
         match answer.status {
             StatusCode::OK => to_raw(&BASE64.encode(&answer.body)),
-            StatusCode::NOT_FOUND if answer.body.starts_with(b"delegate ") => Err(RpcError::not_found(NO_DELEGATE)),
+            StatusCode::NOT_FOUND if answer.body.starts_with(b"delegate ") => Err(ApiError::not_found(NO_DELEGATE)),
             StatusCode::NOT_FOUND if answer.body.ends_with(b" content not found") => {
-                Err(RpcError::not_found(NO_CONTENT))
+                Err(ApiError::not_found(NO_CONTENT))
             }
-            StatusCode::NOT_FOUND => Err(RpcError::not_found(self.missing)),
+            StatusCode::NOT_FOUND => Err(ApiError::not_found(self.missing)),
             status => Err(self.refused(status)),
         }
     }
 
-    async fn encoded(&self, path: &str, encoding: &str) -> Result<FamilyAnswer, RpcError> {
+    async fn encoded(&self, path: &str, encoding: &str) -> Result<FamilyAnswer, ApiError> {
         let accepted = format!("identity, {encoding};q=0");
         let answer = self.server.get_encoded(self.context, path, Some(&accepted)).await;
         let answer = answer.map_err(|error| self.server.rpc_error(error))?;

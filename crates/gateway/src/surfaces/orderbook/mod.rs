@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::shapes::{ChangeEvents, EXAMPLE};
 use super::{HttpRequest, HttpSurface};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::metrics::Meter;
 use crate::respond::Reply;
 use crate::rest::part::Part;
@@ -60,7 +60,7 @@ impl HttpSurface for OrderbookHttp {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         if request.verb == Method::GET && context.segments() == ["ws"] {
             let orderbook = Arc::clone(&self.0);
             let accepted = websocket::accept(context, &request.headers, request.upgrade, move |socket| {
@@ -84,9 +84,9 @@ impl OrderbookHttp {
 }
 
 /// The book of the instance.
-fn of(context: &RequestContext) -> Result<&Arc<Orderbook>, RestError> {
+fn of(context: &RequestContext) -> Result<&Arc<Orderbook>, ApiError> {
     let surface: Option<&OrderbookHttp> = context.shared().surface(KeyedSurface::Orderbook);
-    surface.map(|surface| &surface.0).ok_or_else(|| RestError::inconsistent("a route of a surface that is not there"))
+    surface.map(|surface| &surface.0).ok_or_else(|| ApiError::inconsistent("a route of a surface that is not there"))
 }
 
 #[allow(clippy::cast_precision_loss)] // orders in memory are far fewer than 2^52
@@ -143,16 +143,16 @@ impl Route for Ingest {
     const BODY_BYTES_MAX: Option<usize> = Some(32 << 20);
     type Answer = Accepted;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Accepted, RestError> {
-        let events = self.events.ok_or_else(|| RestError::bad_request("the body is no UTF-8"))?;
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Accepted, ApiError> {
+        let events = self.events.ok_or_else(|| ApiError::invalid("the body is no UTF-8"))?;
         let received_at = u64::try_from(unix_millis()).unwrap_or_default().saturating_mul(1_000);
         match of(context)?.ingest(events.into(), received_at).await {
             Ok(events) => Ok(Accepted { status: Queued::Queued, events }),
             Err(IngestError::Event(error @ (EventError::Body(_) | EventError::Event { .. }))) => {
-                Err(RestError::bad_request(error.to_string()))
+                Err(ApiError::invalid(error.to_string()))
             }
             Err(error @ (IngestError::Unavailable | IngestError::Full)) => {
-                Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "INGEST_UNAVAILABLE", error.to_string()))
+                Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "INGEST_UNAVAILABLE", error.to_string()))
             }
         }
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::of;
 use super::shapes::{EventPage, Market, MarketOrders, Order, OrderId, OrderMarketRecord, OrderSource};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::rest::part::Part;
 use crate::rest::{Changes, Count, Made, Offset, Route, Verb, Wrapping};
@@ -37,7 +37,7 @@ impl Route for Markets {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = MarketList;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<MarketList, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<MarketList, ApiError> {
         Ok(MarketList { markets: of(context)?.read(paraffin_orderbook::Book::markets) })
     }
 }
@@ -56,9 +56,9 @@ impl Route for MarketSnapshot {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = Made<MarketOrders>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<MarketOrders>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<MarketOrders>, ApiError> {
         let Market(market) = self.market;
-        paraffin_orderbook::Market::parse(&market).map_err(|error| RestError::bad_request(error.to_string()))?;
+        paraffin_orderbook::Market::parse(&market).map_err(|error| ApiError::invalid(error.to_string()))?;
         let orderbook = Arc::clone(of(context)?);
         let bytes_max = context.limits().response_bytes_max;
         // A large book is copied, but no more of it than an answer may hold; a stream gets all of it, part by part.
@@ -73,8 +73,8 @@ impl Route for MarketSnapshot {
             }
             Some(whole)
         });
-        let written = written.await.map_err(|_| RestError::panicked())?;
-        Ok(Reply::json(StatusCode::OK, written.ok_or_else(RestError::response_too_large)?).into())
+        let written = written.await.map_err(|_| ApiError::panicked())?;
+        Ok(Reply::json(StatusCode::OK, written.ok_or_else(ApiError::response_too_large)?).into())
     }
 }
 
@@ -130,9 +130,9 @@ impl Route for OneOrder {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = Made<Order>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Order>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Order>, ApiError> {
         let found = of(context)?.read(|book| book.order(&self.source.0, &self.id.0).map(|order| order.text().clone()));
-        let text = found.ok_or_else(|| RestError::not_found("there is no such order"))?;
+        let text = found.ok_or_else(|| ApiError::not_found("there is no such order"))?;
         Ok(Reply::json(StatusCode::OK, text).into())
     }
 }
@@ -153,16 +153,16 @@ impl Route for Events {
     const REFUSALS: &'static [StatusCode] = &[StatusCode::GONE];
     type Answer = Made<EventPage>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<EventPage>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<EventPage>, ApiError> {
         let (since, limit) =
             (self.since.map_or(0, |since| since.0), self.limit.map_or(1_000, |limit| limit.at_most(10_000)));
         match of(context)?.events(since, limit).await {
             Ok(page) => Ok(Reply::json(StatusCode::OK, written(&page)).into()),
             Err(error @ EventsError::Gone { .. }) => {
-                Err(RestError::new(StatusCode::GONE, "EVENTS_GONE", error.to_string()))
+                Err(ApiError::new(StatusCode::GONE, "EVENTS_GONE", error.to_string()))
             }
             Err(error @ EventsError::Unavailable) => {
-                Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "EVENTS_UNAVAILABLE", error.to_string()))
+                Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "EVENTS_UNAVAILABLE", error.to_string()))
             }
         }
     }

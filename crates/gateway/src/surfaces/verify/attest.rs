@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::fields::{AnyNumber, AnyObject, ShortText, WRONG_TYPE, alkane, given};
 use super::{REFUSALS_OF_BODY, deployed, key_id, of};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::rest::part::Part;
 use crate::rest::{Route, Verb, Wrapping};
 use crate::state::RequestContext;
@@ -56,11 +56,11 @@ impl Route for Attest {
     const BODY_BYTES_MAX: Option<usize> = Some(4 << 20);
     type Answer = Attestation;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Attestation, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Attestation, ApiError> {
         let key = key_id(context)?;
         let mut attestation = Attestation {
             wasm_sha256: String::new(),
-            repo_url: given(Some(self.repo_url)).ok_or_else(|| RestError::missing(&["repo_url"]))?,
+            repo_url: given(Some(self.repo_url)).ok_or_else(|| ApiError::missing(&["repo_url"]))?,
             commit: given(self.commit),
             subdir: given(self.subdir),
             rustc: given(self.rustc),
@@ -75,22 +75,18 @@ impl Route for Attest {
             (Some(hash), _, _) => attestation.wasm_sha256 = checked(&hash)?,
             (None, Some(block), Some(tx)) => {
                 let id = alkane(&format!("{block}:{tx}"))
-                    .ok_or_else(|| RestError::bad_request("block and tx must be numbers as text"))?;
+                    .ok_or_else(|| ApiError::invalid("block and tx must be numbers as text"))?;
                 attestation.wasm_sha256 = sha256_hex(&deployed(context, id).await?);
                 attestation.verified_via = Some(id.to_string());
             }
-            _ => return Err(RestError::bad_request("give wasm_sha256, or block and tx")),
+            _ => return Err(ApiError::invalid("give wasm_sha256, or block and tx")),
         }
         of(context)?.attest(&attestation, key).await?;
         Ok(attestation)
     }
 }
 
-fn checked(hash: &str) -> Result<String, RestError> {
+fn checked(hash: &str) -> Result<String, ApiError> {
     let is_hash = hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if is_hash {
-        Ok(hash.to_ascii_lowercase())
-    } else {
-        Err(RestError::bad_request("wasm_sha256 must be 64 hex digits"))
-    }
+    if is_hash { Ok(hash.to_ascii_lowercase()) } else { Err(ApiError::invalid("wasm_sha256 must be 64 hex digits")) }
 }

@@ -14,7 +14,7 @@ use paraffin_verify::{RecordsError, Verifier};
 
 use super::{HttpRequest, HttpSurface};
 use crate::alkanes;
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::rest::{Base, Declared, Group, body_limit, serve};
 use crate::routes::KeyedSurface;
@@ -62,22 +62,22 @@ impl HttpSurface for VerifyHttp {
         &'a self,
         context: &'a RequestContext,
         request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+    ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(serve(&GROUPS, context, request))
     }
 }
 
 /// The verifier of the instance.
-fn of(context: &RequestContext) -> Result<&Arc<Verifier>, RestError> {
+fn of(context: &RequestContext) -> Result<&Arc<Verifier>, ApiError> {
     let surface: Option<&VerifyHttp> = context.shared().surface(KeyedSurface::Explorer);
-    surface.map(|surface| &surface.0).ok_or_else(|| RestError::inconsistent("a route of a surface that is not there"))
+    surface.map(|surface| &surface.0).ok_or_else(|| ApiError::inconsistent("a route of a surface that is not there"))
 }
 
 /// The number of the caller's key, for records; the explorer is open to keys alone.
-fn key_id(context: &RequestContext) -> Result<i64, RestError> {
+fn key_id(context: &RequestContext) -> Result<i64, ApiError> {
     match context.caller() {
         Caller::Key(record) => Ok(record.id.0),
-        _ => Err(RestError::new(StatusCode::UNAUTHORIZED, "INVALID_API_KEY", "Invalid or missing API key")),
+        _ => Err(ApiError::new(StatusCode::UNAUTHORIZED, "INVALID_API_KEY", "Invalid or missing API key")),
     }
 }
 
@@ -85,18 +85,18 @@ fn key_id(context: &RequestContext) -> Result<i64, RestError> {
 ///
 /// # Errors
 /// 404 when there is none; 503 while nothing is indexed.
-async fn deployed(context: &RequestContext, id: AlkaneId) -> Result<Vec<u8>, RestError> {
+async fn deployed(context: &RequestContext, id: AlkaneId) -> Result<Vec<u8>, ApiError> {
     let code = alkanes::read(context, None, None, move |moment| views::bytecode(id, &moment.view)).await?;
-    if code.is_empty() { Err(RestError::not_found("there is no contract with code under this id")) } else { Ok(code) }
+    if code.is_empty() { Err(ApiError::not_found("there is no contract with code under this id")) } else { Ok(code) }
 }
 
 /// 502: the records of verification do not answer.
-fn unreachable(error: &dyn std::fmt::Display) -> RestError {
+fn unreachable(error: &dyn std::fmt::Display) -> ApiError {
     tracing::error!(%error, "verification could not be consulted");
-    RestError::new(StatusCode::BAD_GATEWAY, "VERIFIER_UNREACHABLE", "the records of verification cannot be read")
+    ApiError::new(StatusCode::BAD_GATEWAY, "VERIFIER_UNREACHABLE", "the records of verification cannot be read")
 }
 
-impl From<RecordsError> for RestError {
+impl From<RecordsError> for ApiError {
     fn from(error: RecordsError) -> Self {
         unreachable(&error)
     }

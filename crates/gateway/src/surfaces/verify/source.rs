@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::IdDigits;
 use super::submit::{Attempt, percent};
 use super::{REFUSALS, deployed, of, unreachable};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::rest::part::Part;
 use crate::rest::{Changes, Digits, IdText, Made, OkTrue, Route, Verb, Wrapping};
@@ -43,9 +43,9 @@ impl Browsable {
         context: &RequestContext,
         IdDigits(block): IdDigits,
         IdDigits(tx): IdDigits,
-    ) -> Result<Self, RestError> {
+    ) -> Result<Self, ApiError> {
         let (id, verifier) = (AlkaneId { block, tx }, of(context)?);
-        let nothing = || RestError::not_found("there is no source of this contract");
+        let nothing = || ApiError::not_found("there is no source of this contract");
         let hash = sha256_hex(&deployed(context, id).await?);
         let record = verifier.record(&hash).await?.ok_or_else(nothing)?;
         let digest = record.sources.clone().ok_or_else(nothing)?;
@@ -134,7 +134,7 @@ impl Route for SourceOf {
     const REFUSALS: &'static [StatusCode] = REFUSALS;
     type Answer = SourceAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<SourceAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<SourceAnswer, ApiError> {
         let found = Browsable::find(context, self.block, self.tx).await?;
         let verifier = of(context)?;
         let attempts = verifier.attempts(&found.record.wasm_sha256, ATTEMPTS_MAX).await?;
@@ -201,7 +201,7 @@ impl Route for TreeOf {
     const REFUSALS: &'static [StatusCode] = REFUSALS;
     type Answer = TreeAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<TreeAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TreeAnswer, ApiError> {
         let found = Browsable::find(context, self.block, self.tx).await?;
         Ok(TreeAnswer { ok: OkTrue, tree: Tree { described: found.described(), nodes: nodes(&found.files) } })
     }
@@ -250,14 +250,14 @@ impl Route for BlobOf {
     const REFUSALS: &'static [StatusCode] = REFUSALS;
     type Answer = Made<BlobAnswer>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BlobAnswer>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BlobAnswer>, ApiError> {
         if self.path.is_empty() {
-            return Err(RestError::missing(&["path"]));
+            return Err(ApiError::missing(&["path"]));
         }
         let found = Browsable::find(context, self.block, self.tx).await?;
         // Paths are compared and never opened: what is stored lies under its hash.
         let file = found.files.into_iter().find(|file| file.path == self.path);
-        let file = file.ok_or_else(|| RestError::not_found("there is no such file in the source"))?;
+        let file = file.ok_or_else(|| ApiError::not_found("there is no such file in the source"))?;
         let bytes = of(context)?.blob(&file.sha256).await.map_err(|error: ReadError| unreachable(&error))?;
         let text = std::str::from_utf8(&bytes).ok().filter(|text| !text.contains('\0'));
         if matches!(self.raw.as_deref(), Some("1" | "true")) {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{ContractText, Lines, ShortText, WRONG_TYPE, given};
 use super::{REFUSALS, REFUSALS_OF_BODY, deployed, key_id, of};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::methods::schema;
 use crate::rest::part::Part;
 use crate::rest::{Changes, IdObject, OkTrue, Route, Verb, Wrapping};
@@ -76,7 +76,7 @@ impl Route for Submit {
     const BODY_BYTES_MAX: Option<usize> = Some(32 << 20);
     type Answer = RunStart;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<RunStart, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<RunStart, ApiError> {
         let key = key_id(context)?;
         let noted = [
             ("clang_version", self.clang_version),
@@ -93,7 +93,7 @@ impl Route for Submit {
         let archive = self.inline_src_b64.filter(|text| !text.is_empty()).map(|text| decoded(&text)).transpose()?;
         let submission = Submission {
             alkane: self.alkane.0,
-            repo_url: given(Some(self.repo_url)).ok_or_else(|| RestError::missing(&["repo_url"]))?,
+            repo_url: given(Some(self.repo_url)).ok_or_else(|| ApiError::missing(&["repo_url"]))?,
             deployed: deployed(context, self.alkane.0).await?,
             commit: given(self.commit),
             subdir: given(self.subdir),
@@ -109,16 +109,16 @@ impl Route for Submit {
     }
 }
 
-fn decoded(text: &str) -> Result<Vec<u8>, RestError> {
+fn decoded(text: &str) -> Result<Vec<u8>, ApiError> {
     let bytes = data_encoding::BASE64.decode(text.as_bytes());
-    bytes.map_err(|_| RestError::bad_request("inline_src_b64 must be base64 of a tar.gz"))
+    bytes.map_err(|_| ApiError::invalid("inline_src_b64 must be base64 of a tar.gz"))
 }
 
-fn refused(error: &SubmitError) -> RestError {
+fn refused(error: &SubmitError) -> ApiError {
     match error {
-        SubmitError::Field(_) | SubmitError::Repository(_) => RestError::bad_request(error.to_string()),
+        SubmitError::Field(_) | SubmitError::Repository(_) => ApiError::invalid(error.to_string()),
         SubmitError::Busy(_) | SubmitError::Unavailable => {
-            RestError::new(StatusCode::SERVICE_UNAVAILABLE, "VERIFICATION_UNAVAILABLE", error.to_string())
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "VERIFICATION_UNAVAILABLE", error.to_string())
         }
     }
 }
@@ -245,8 +245,8 @@ impl Route for RunById {
     const REFUSALS: &'static [StatusCode] = REFUSALS;
     type Answer = RunAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<RunAnswer, RestError> {
-        let (RunId(id), unknown) = (self.run_id, || RestError::not_found("there is no such run"));
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<RunAnswer, ApiError> {
+        let (RunId(id), unknown) = (self.run_id, || ApiError::not_found("there is no such run"));
         if id.len() != RUN_ID_DIGITS || !id.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(unknown());
         }
@@ -359,7 +359,7 @@ impl Route for Compilers {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = CompilerList;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<CompilerList, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<CompilerList, ApiError> {
         let known = of(context)?.toolchains().iter().map(|toolchain| Compiler {
             name: toolchain.name.clone(),
             rustc: toolchain.told.clone(),

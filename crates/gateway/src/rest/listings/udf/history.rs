@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::super::PoolIdText;
 use super::super::number::{DecimalNumber, HowMany, Seconds};
 use super::{RESOLUTIONS, Symbol, resolutions};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::rest::markets::read;
 use crate::rest::part::Part;
 use crate::rest::route::{Paths, Route, Verb, Wrapping};
@@ -91,7 +91,7 @@ impl Route for History {
     const MAY_BE_MISSING: bool = true;
     type Answer = HistoryAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<HistoryAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<HistoryAnswer, ApiError> {
         let Self { symbol, resolution: Resolution(interval), from, to, countback } = self;
         let countback = countback.and_then(|count| count.at_most(BARS_MAX));
         let from = if countback.is_some() { 0 } else { from.map_or(0, |from| from.0) };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::names::pair_symbol;
 use super::number::AMOUNT_PLACES;
 use super::{PoolIdText, admit};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::MarketMoment;
 use crate::rest::markets::{Problem, read};
 use crate::rest::part::Part;
@@ -94,7 +94,7 @@ impl Route for Config {
     const WRAPPING: Wrapping = Wrapping::Bare;
     type Answer = ConfigAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<ConfigAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<ConfigAnswer, ApiError> {
         read(context, |moment| {
             let mut exchanges = vec![Exchange {
                 value: String::new(),
@@ -153,7 +153,7 @@ impl Symbol {
         let Self { factory, pool } = self;
         let found = moment.markets.pool(pool)?;
         let found = found.filter(|found| factory.is_none_or(|factory| factory == found.pool.factory));
-        found.ok_or_else(|| RestError::not_found(format!("there is no pool {pool}")).into())
+        found.ok_or_else(|| ApiError::not_found(format!("there is no pool {pool}")).into())
     }
 }
 
@@ -204,7 +204,7 @@ impl Route for Symbols {
     const MAY_BE_MISSING: bool = true;
     type Answer = SymbolAnswer;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<SymbolAnswer, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<SymbolAnswer, ApiError> {
         read(context, move |moment| {
             let pool = self.symbol.pool(moment)?.pool;
             let newest = moment.markets.candle_before(pool.id, Timeframe::Hour, u32::MAX)?;
@@ -266,7 +266,7 @@ impl Route for ServerTime {
     const CHANGES: Changes = Changes::Anytime;
     type Answer = i64;
 
-    async fn answer(self, _: &RequestContext, _: Part) -> Result<i64, RestError> {
+    async fn answer(self, _: &RequestContext, _: Part) -> Result<i64, ApiError> {
         Ok(unix_millis() / 1_000)
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::super::names::{Names, pair_symbol, printable};
 use super::super::number::HowMany;
 use super::{SYMBOL_TYPE, describe};
-use crate::errors::RestError;
+use crate::errors::ApiError;
 use crate::markets::MarketMoment;
 use crate::rest::markets::{Problem, rank, read};
 use crate::rest::part::Part;
@@ -61,11 +61,11 @@ impl Route for Search {
     const WRAPPING: Wrapping = Wrapping::Bare;
     type Answer = Vec<FoundSymbol>;
 
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Vec<FoundSymbol>, RestError> {
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Vec<FoundSymbol>, ApiError> {
         let limit = self.limit.and_then(|limit| limit.at_most(FOUND_MAX)).unwrap_or(FOUND_DEFAULT);
         let query = squeezed(&self.query.unwrap_or_default());
         if query.chars().count() > QUERY_CHARACTERS_MAX {
-            return Err(RestError::bad_request(format!("query must have at most {QUERY_CHARACTERS_MAX} characters")));
+            return Err(ApiError::invalid(format!("query must have at most {QUERY_CHARACTERS_MAX} characters")));
         }
         let exchange = self.exchange.filter(|exchange| !exchange.is_empty());
         // A filter that is no factory's id matches nothing, as one of a factory without pools.
