@@ -68,6 +68,26 @@ pub(crate) fn provide(folder: &Path, fixtures: &Path, shaped: u32, seed: u64) ->
     Ok(ChainFile { path, height })
 }
 
+/// A chain that pays each of the lists of scripts in a block of its own, from one coinbase, in one transaction; `path` is its file.
+pub(crate) fn paying(path: &Path, lists: &[Vec<ScriptBuf>]) -> Outcome<ChainFile> {
+    let failed = |error| Failure::new(format!("{}: {error}", path.display()));
+    let mut chain = Chain::new(Vec::new(), 1);
+    let mut bytes = Vec::new();
+    for _ in 0..MATURITY {
+        bytes.extend(framed(&serialize(&chain.next_block())));
+    }
+    for scripts in lists {
+        let coin = chain.coinbases.remove(0);
+        let value = coin.value / (scripts.len() as u64 + 1);
+        let output = scripts.iter().map(|script| pay(value, script.clone())).collect();
+        let payment = assemble(vec![coin.lock.input(coin.outpoint)], output);
+        chain.height += 1;
+        bytes.extend(framed(&serialize(&chain.solve(vec![payment]))));
+    }
+    std::fs::write(path, bytes).map_err(failed)?;
+    Ok(ChainFile { path: path.to_path_buf(), height: chain.height })
+}
+
 /// A block as it stands in a file.
 pub(crate) fn framed(block: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &(block.len() as u32).to_le_bytes(), block].concat()

@@ -3,9 +3,10 @@
 //! Catches: an import that loses more against the program that people run today.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use xtask::bar::{Bar, Floor};
 use xtask::peers::{self, Peer};
 use xtask::process::{Failure, Outcome};
@@ -13,7 +14,8 @@ use xtask::process::{Failure, Outcome};
 use crate::import::{self, float, folder_bytes, fresh_import, parse_alone, rate};
 use crate::{Bench, node::Node};
 
-const ELECTRUM_PORT: u16 = 29_447;
+/// Where it speaks the Electrum protocol, on the loopback interface.
+pub(crate) const ELECTRUM_PORT: u16 = 29_447;
 const MONITORING_PORT: u16 = 29_448;
 const ROUNDS: usize = 3;
 
@@ -62,52 +64,72 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
 
 /// Seconds from the start of the process until its index holds the chain.
 fn index_with(program: &Path, folder: &Path, height: u32) -> Outcome<f64> {
-    let failed = |error| Failure::new(format!("{}: {error}", folder.display()));
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(failed)?;
-    }
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let settings = folder.join("electrs.toml");
-    std::fs::write(&settings, "auth = \"paraffin:bars\"\n").map_err(failed)?;
     let begin = Instant::now();
-    let mut process = Command::new(program)
-        .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN"])
-        // The chain is not of today, so the node says that it is still downloading.
-        .args(["--skip-block-download-wait", "--conf"])
-        .arg(&settings)
-        .args(["--db-dir".as_ref(), folder.join("db").as_os_str()])
-        .args(["--daemon-rpc-addr", &format!("127.0.0.1:{}", Node::rpc_port())])
-        .args(["--electrum-rpc-addr", &format!("127.0.0.1:{ELECTRUM_PORT}")])
-        .args(["--monitoring-addr", &format!("127.0.0.1:{MONITORING_PORT}")])
-        .stdin(Stdio::null())
-        .spawn()
-        .map_err(|error| Failure::new(format!("{}: {error}", program.display())))?;
-    let mut outcome = Err(Failure::new("electrs did not reach the tip within 15 minutes"));
-    while begin.elapsed() < Duration::from_secs(900) {
-        if tip_height().is_some_and(|tip| tip >= u64::from(height)) {
-            outcome = Ok(begin.elapsed().as_secs_f64());
-            break;
-        }
-        if let Ok(Some(status)) = process.try_wait() {
-            outcome = Err(Failure::new(format!("electrs ended with {status}")));
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let _ = Command::new("kill").arg(process.id().to_string()).status();
-    let _ = process.wait();
-    outcome
+    let mut process = Electrs::start(program, folder)?;
+    process.wait_for(height).map(|()| begin.elapsed().as_secs_f64())
 }
 
-/// Height that its Electrum server answers with; it listens when the index is whole.
-fn tip_height() -> Option<u64> {
+/// Its process beside the node of the bars; asked to stop, and waited for, when dropped.
+pub(crate) struct Electrs(Child);
+
+impl Electrs {
+    /// Starts it with an empty index in `folder`.
+    pub(crate) fn start(program: &Path, folder: &Path) -> Outcome<Self> {
+        let failed = |error| Failure::new(format!("{}: {error}", folder.display()));
+        if folder.exists() {
+            std::fs::remove_dir_all(folder).map_err(failed)?;
+        }
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let settings = folder.join("electrs.toml");
+        std::fs::write(&settings, "auth = \"paraffin:bars\"\n").map_err(failed)?;
+        let process = Command::new(program)
+            .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN"])
+            // The chain is not of today, so the node says that it is still downloading.
+            .args(["--skip-block-download-wait", "--conf"])
+            .arg(&settings)
+            .args(["--db-dir".as_ref(), folder.join("db").as_os_str()])
+            .args(["--daemon-rpc-addr", &format!("127.0.0.1:{}", Node::rpc_port())])
+            .args(["--electrum-rpc-addr", &format!("127.0.0.1:{ELECTRUM_PORT}")])
+            .args(["--monitoring-addr", &format!("127.0.0.1:{MONITORING_PORT}")])
+            .stdin(Stdio::null())
+            .spawn();
+        process.map(Self).map_err(|error| Failure::new(format!("{}: {error}", program.display())))
+    }
+
+    /// Waits until its index holds the chain.
+    pub(crate) fn wait_for(&mut self, height: u32) -> Outcome {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(900) {
+            if has_block(height) {
+                return Ok(());
+            }
+            if let Ok(Some(status)) = self.0.try_wait() {
+                return Err(Failure::new(format!("electrs ended with {status}")));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Err(Failure::new("electrs did not reach the tip within 15 minutes"))
+    }
+}
+
+impl Drop for Electrs {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
+}
+
+/// Whether its Electrum server knows the header of a height. It ends when it is asked for the newest of none.
+fn has_block(height: u32) -> bool {
     use std::io::{BufRead as _, BufReader, Write as _};
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", ELECTRUM_PORT)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    stream
-        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"blockchain.headers.subscribe\",\"params\":[]}\n")
-        .ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    serde_json::from_str::<serde_json::Value>(&line).ok()?["result"]["height"].as_u64()
+    let ask = || {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", ELECTRUM_PORT)).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "blockchain.block.header", "params": [height]});
+        stream.write_all(format!("{request}\n").as_bytes()).ok()?;
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).ok()?;
+        serde_json::from_str::<Value>(&line).ok()
+    };
+    ask().is_some_and(|answer| answer["result"].is_string())
 }

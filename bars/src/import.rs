@@ -322,7 +322,7 @@ fn seconds_to_tip(log: impl std::io::Read, begin: Instant) -> Option<f64> {
 }
 
 /// A number of `/proc/<id>/<file>`; 0 when the process is gone.
-fn counter(id: u32, file: &str, name: &str) -> u64 {
+pub(crate) fn counter(id: u32, file: &str, name: &str) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{id}/{file}")).unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with(name));
     line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)

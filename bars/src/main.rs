@@ -7,6 +7,7 @@
 mod benches;
 mod chain;
 mod electrs;
+mod electrum;
 mod import;
 mod large;
 mod node;
@@ -27,7 +28,7 @@ const SHAPED_BLOCKS: u32 = 100;
 const SEED: u64 = 1;
 
 /// The groups that need a node and the chain; the others are benches of crates.
-const WITH_NODE: [&str; 4] = ["electrs", "import", "start", "tip"];
+const WITH_NODE: [&str; 5] = ["electrs", "electrum", "import", "start", "tip"];
 
 /// What all bars need.
 pub(crate) struct Bench {
@@ -106,6 +107,9 @@ fn measure(root: &Path, groups: &[String]) -> Outcome {
         }
         if wanted("electrs") {
             bars.extend(electrs::measure(&bench)?);
+        }
+        if wanted("electrum") {
+            bars.extend(electrum::measure(&bench)?);
         }
     }
     for bench in benches::all().filter(|bench| wanted(bench.group)) {

@@ -17,7 +17,7 @@ pub struct Part {
 }
 
 /// All of them. A test that lacks its part fails in CI.
-pub const PARTS: [Part; 6] = [
+pub const PARTS: [Part; 7] = [
     Part {
         tests: "tests with a browser",
         is_found: || programs_found(&["chromium", "chromedriver"]),
@@ -43,6 +43,11 @@ pub const PARTS: [Part; 6] = [
         tests: "a rolling upgrade behind nginx",
         is_found: || programs_found(&["nginx"]),
         packages: &["nginx-light"],
+    },
+    Part {
+        tests: "tests of the Electrum protocol with a wallet",
+        is_found: || programs_found(&["electrum"]),
+        packages: &["electrum"],
     },
     Part {
         tests: "builds of contract verification",

@@ -40,7 +40,11 @@ fn assert_all_answers(instance: &Instance, naive: &Naive<'_>) {
         }
         assert_proofs(instance, naive, txid);
     }
+    // One after the other, transactions that were looked at for other scripts serve again.
+    let mut histories = index.whole_histories();
     for script in naive.scripts() {
+        let whole = histories.of(&ScriptKey::from_script(&script), usize::MAX, |_| true).unwrap().unwrap();
+        assert_eq!(whole.iter().rev().map(|entry| entry.txid).collect::<Vec<_>>(), naive.history(&script), "{script}");
         for key in [ScriptKey::from_script(&script), ScriptKey::from_script_hash(&script_hash(&script)).unwrap()] {
             assert_script(instance, naive, &script, &key);
         }

@@ -1,7 +1,8 @@
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use bitcoin::Txid;
 use paraffin_primitives::Height;
+use paraffin_store::Snapshot;
 
 use super::location::Locator;
 use super::{BitcoinIndex, TxLocation};
@@ -23,6 +24,9 @@ pub struct HistoryEntry {
 
 /// Inputs that are looked at one by one before the rest is read together.
 const INPUTS_ALONE: usize = 4;
+/// Transactions that are kept while whole histories are read, and their inputs and outputs: about a megabyte, or one transaction.
+const RECENT_MAX: usize = 64;
+const RECENT_SIZE_MAX: usize = 32_768;
 
 impl BitcoinIndex {
     /// At most `limit` transactions that fund or spend the script, newest first, starting below `after`. Costs as much
@@ -67,34 +71,71 @@ impl BitcoinIndex {
 
     /// Reads whole histories.
     pub fn whole_histories(&self) -> WholeHistories<'_> {
-        WholeHistories { index: self, cursor: PageCursor::default(), digests: OutputDigests::default() }
+        WholeHistories { index: self, cursor: PageCursor::default(), recent: RecentTransactions::default() }
     }
 }
 
-/// Whole histories of scripts, one after the other. Scripts that one transaction pays are quick together: its row is read and its outputs
-/// are hashed once.
+/// Whole histories of scripts, one after the other. Scripts of the same transactions are quick together: each of these is read, and its
+/// outputs are hashed, once.
 pub struct WholeHistories<'a> {
     index: &'a BitcoinIndex,
     cursor: PageCursor,
-    digests: OutputDigests,
+    recent: RecentTransactions,
 }
 
-/// SHA-256 of the output scripts of the transaction that was looked at last; `None` for those that cannot be spent.
+/// What a whole history needs of a transaction.
+struct Parts {
+    number: u32,
+    entry: HistoryEntry,
+    is_superseded: bool,
+    inputs: Vec<Funding>,
+    /// SHA-256 of the output scripts; `None` for those that cannot be spent.
+    outputs: Vec<Option<[u8; 32]>>,
+}
+
+impl Parts {
+    fn read(rows: &Snapshot, cursor: &mut PageCursor, number: u32) -> Result<Self, ReadError> {
+        let transaction = cursor.transaction(rows, number)?;
+        let digest = |script: PackedScript<'_>| (!script.is_unspendable()).then(|| script_digest(&script.to_script()));
+        Ok(Self {
+            number,
+            entry: HistoryEntry { txid: transaction.txid, height: transaction.height },
+            is_superseded: is_superseded(rows, &transaction)?,
+            inputs: transaction.inputs().flatten().collect(),
+            outputs: transaction.outputs().map(|(_, script)| digest(script)).collect(),
+        })
+    }
+
+    fn size(&self) -> usize {
+        self.inputs.len() + self.outputs.len()
+    }
+}
+
+/// The transactions that were looked at last, oldest first.
 #[derive(Default)]
-struct OutputDigests {
-    number: Option<u32>,
-    digests: Vec<Option<[u8; 32]>>,
+struct RecentTransactions {
+    all: VecDeque<Parts>,
+    /// Their inputs and outputs.
+    size: usize,
 }
 
-impl OutputDigests {
-    fn of(&mut self, transaction: &TransactionRow<'_>) -> &[Option<[u8; 32]>] {
-        if self.number != Some(transaction.number) {
-            let digest =
-                |script: PackedScript<'_>| (!script.is_unspendable()).then(|| script_digest(&script.to_script()));
-            self.digests = transaction.outputs().map(|(_, script)| digest(script)).collect();
-            self.number = Some(transaction.number);
+impl RecentTransactions {
+    fn get(&mut self, rows: &Snapshot, cursor: &mut PageCursor, number: u32) -> Result<&Parts, ReadError> {
+        let at = match self.all.iter().rposition(|parts| parts.number == number) {
+            Some(at) => at,
+            None => self.push(Parts::read(rows, cursor, number)?),
+        };
+        Ok(&self.all[at])
+    }
+
+    /// Takes one more, and forgets the oldest where there are too many; where it is.
+    fn push(&mut self, parts: Parts) -> usize {
+        self.size += parts.size();
+        self.all.push_back(parts);
+        while self.all.len() > 1 && (self.all.len() > RECENT_MAX || self.size > RECENT_SIZE_MAX) {
+            self.size -= self.all.pop_front().map_or(0, |oldest| oldest.size());
         }
-        &self.digests
+        self.all.len() - 1
     }
 }
 
@@ -113,7 +154,7 @@ impl WholeHistories<'_> {
     ) -> Result<Option<Vec<HistoryEntry>>, ReadError> {
         /// An entry, its number, and an output of the script in a table.
         const ENTRY_BYTES: usize = 36 + 4 + 24;
-        let Self { index, cursor, digests } = self;
+        let Self { index, cursor, recent } = self;
         let rows = &index.snapshot;
         let mut numbers: Vec<u32> = Vec::new();
         for row in rows.prefix(&HISTORY, &index.width.prefix(script.digest())) {
@@ -130,22 +171,22 @@ impl WholeHistories<'_> {
         let mut entries = Vec::with_capacity(numbers.len());
         let mut owned: HashSet<Funding> = HashSet::new();
         for number in numbers {
-            let transaction = cursor.transaction(rows, number)?;
-            if is_superseded(rows, &transaction)? {
+            let parts = recent.get(rows, cursor, number)?;
+            if parts.is_superseded {
                 continue;
             }
             let mut is_part = false;
-            for funding in transaction.inputs().flatten() {
-                is_part |= owned.remove(&funding);
+            for funding in &parts.inputs {
+                is_part |= owned.remove(funding);
             }
-            for (vout, digest) in (0u32..).zip(digests.of(&transaction)) {
+            for (vout, digest) in (0u32..).zip(&parts.outputs) {
                 if digest.as_ref() == Some(script.digest()) {
                     owned.insert(Funding { number, vout });
                     is_part = true;
                 }
             }
             if is_part {
-                entries.push(HistoryEntry { txid: transaction.txid, height: transaction.height });
+                entries.push(parts.entry);
             }
         }
         Ok(Some(entries))
@@ -197,5 +238,33 @@ impl Participants<'_> {
             Ok(())
         })?;
         Ok(is_spender.then_some(transaction))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitcoin::hashes::Hash as _;
+
+    use super::*;
+
+    #[test]
+    fn the_transactions_kept_are_bounded_by_number_and_by_size_and_the_newest_is_one_of_them() {
+        let parts = |number: u32, outputs: usize| Parts {
+            number,
+            entry: HistoryEntry { txid: Txid::all_zeros(), height: 1 },
+            is_superseded: false,
+            inputs: Vec::new(),
+            outputs: vec![None; outputs],
+        };
+        let mut recent = RecentTransactions::default();
+        for number in 0..100 {
+            let at = recent.push(parts(number, 2));
+            assert_eq!(recent.all[at].number, number);
+        }
+        assert_eq!((recent.all.len(), recent.size), (RECENT_MAX, 2 * RECENT_MAX));
+        assert_eq!(recent.push(parts(100, RECENT_SIZE_MAX - 4)), 2);
+        assert_eq!(recent.push(parts(101, 2 * RECENT_SIZE_MAX)), 0, "one that is too large is alone");
+        assert_eq!(recent.push(parts(102, 1)), 0);
+        assert_eq!(recent.size, 1);
     }
 }

@@ -1,76 +1,15 @@
 //! The published `electrs` on the same real node: equal answers to the same questions.
 
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{Amount, ScriptBuf, TxOut, WScriptHash};
 use serde_json::{Value, json};
 
+use super::electrs::{Electrs, settle};
 use super::{Wire, script_hash};
-use crate::support::process::Running;
+use crate::support::free_port;
 use crate::support::served::{Backend, Numbers, Served};
-use crate::support::{free_port, wait_for};
-
-struct Electrs {
-    _process: Running,
-    _folder: tempfile::TempDir,
-    address: String,
-}
-
-/// Starts it beside the node of `served`; `None` where it is not at hand.
-fn electrs(served: &Served) -> Option<Electrs> {
-    let Some(program) = paraffin_testkit::shared("bin/electrs") else {
-        paraffin_testkit::skipped("electrs is not at hand: cargo xtask peers build");
-        return None;
-    };
-    let Backend::Core { node, .. } = &served.backend else { panic!("a real node is needed") };
-    let folder = tempfile::tempdir().unwrap();
-    let settings = folder.path().join("electrs.toml");
-    std::fs::write(&settings, "auth = \"paraffin:test\"\n").unwrap();
-    let address = format!("127.0.0.1:{}", free_port());
-    let mut command = Command::new(program);
-    command
-        .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN"])
-        .args(["--skip-block-download-wait", "--conf"])
-        .arg(&settings)
-        .args(["--db-dir".as_ref(), folder.path().join("db").as_os_str()])
-        .args(["--daemon-rpc-addr", &format!("127.0.0.1:{}", node.rpc_port)])
-        .args(["--electrum-rpc-addr", &address])
-        .args(["--monitoring-addr", &format!("127.0.0.1:{}", free_port())])
-        .stdin(Stdio::null());
-    let process = Running::start(&mut command);
-    // It listens before it has headers, and ends when it is asked for the newest of none.
-    let height = served.backend.height();
-    wait_for("electrs to have the chain", Duration::from_secs(60), || {
-        std::net::TcpStream::connect(&address).ok()?;
-        let answer = Wire::connect(&address).ask("blockchain.block.header", json!([height]));
-        answer["error"].is_null().then_some(())
-    });
-    Some(Electrs { _process: process, _folder: folder, address })
-}
-
-/// Waits until both are at the node's tip and have its mempool.
-fn settle(served: &mut Served, both: &mut [Wire; 2], scripts: &[String]) {
-    served.wait_for_tip();
-    let tip = served.backend.height();
-    let unconfirmed = served.backend.mempool().len();
-    wait_for("both to have the tip and the mempool", Duration::from_secs(60), || {
-        both.iter_mut()
-            .all(|wire| {
-                let height = wire.call("blockchain.headers.subscribe", json!([]))["height"].as_u64();
-                let mut seen = std::collections::HashSet::new();
-                for script in scripts {
-                    let history = wire.call("blockchain.scripthash.get_history", json!([script]));
-                    let rows = history.as_array().unwrap().iter();
-                    let rows = rows.filter(|row| row["height"].as_i64().unwrap() <= 0);
-                    seen.extend(rows.map(|row| row["tx_hash"].as_str().unwrap().to_owned()));
-                }
-                height == Some(tip.into()) && seen.len() == unconfirmed
-            })
-            .then_some(())
-    });
-}
 
 /// Asks both the same; the first is ours.
 fn equal(both: &mut [Wire; 2], method: &str, params: &Value) -> Value {
@@ -88,7 +27,7 @@ fn answers_are_those_of_the_published_electrs() {
     let mut numbers = Numbers::new(11);
     served.backend.mine(110, &served.scripts[0]);
     served.mine_traffic(&mut numbers, 30);
-    let Some(electrs) = electrs(&served) else { return };
+    let Some(electrs) = Electrs::start(&served) else { return };
     let mut both = [Wire::connect(&address), Wire::connect(&electrs.address)];
     for wire in &mut both {
         wire.call("server.version", json!(["test", "1.4"]));
@@ -220,7 +159,7 @@ fn many_scripts_are_read_as_fast_as_by_the_published_electrs() {
         scripts.extend(part.iter().map(|number| script_hash(&of(number))));
     }
     served.wait_for_tip();
-    let Some(electrs) = electrs(&served) else { return };
+    let Some(electrs) = Electrs::start(&served) else { return };
     let mut both = [Wire::connect(&address), Wire::connect(&electrs.address)];
     settle(&mut served, &mut both, &scripts[..1]);
     drop(both);

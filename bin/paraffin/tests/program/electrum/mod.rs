@@ -1,10 +1,13 @@
-//! The Electrum protocol of the built program: over plain sockets, with a published client, and beside the published `electrs`.
+//! The Electrum protocol of the built program: over plain sockets, with published clients and wallets, and beside the published `electrs`.
 
+mod bdk;
 mod beside;
 mod client;
+mod electrs;
 mod hostile;
 mod methods;
 mod tls;
+mod wallet;
 mod websocket;
 
 use std::io::{BufRead as _, BufReader, Write as _};
