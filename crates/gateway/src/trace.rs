@@ -141,8 +141,8 @@ impl CallSpan {
         self.span.scope(method)
     }
 
-    /// Ends it. The span of the request has the method as well, where it is the only one.
-    pub(crate) fn end(mut self, method: &str, error: Option<&ApiError>) {
+    /// Says how the call ended; the span ends when it is dropped. That of the request has the method as well, where it is the only one.
+    pub(crate) fn end(&mut self, method: &str, error: Option<&ApiError>) {
         let span = &mut self.span;
         if !span.is_recorded() {
             return;

@@ -61,7 +61,7 @@ async fn run<'a>(
     context: &RequestContext,
     request: Result<Request<'a>, BadRequest<'a>>,
     time: Result<Duration, ApiError>,
-    span: CallSpan,
+    span: &mut CallSpan,
 ) -> Option<(Option<&'a RawValue>, RpcResult)> {
     let request = match request {
         Ok(request) => request,
@@ -69,7 +69,7 @@ async fn run<'a>(
     };
     let outcome = match time.and_then(|time| Ok((time, Params::parse(request.params)?))) {
         Err(error) => Err(error),
-        Ok((time, params)) => call(surface, context, &request.method, params, time, &span).await,
+        Ok((time, params)) => call(surface, context, &request.method, params, time, span).await,
     };
     let outcome = outcome.and_then(|result| {
         if result.get().len() > context.limits().response_bytes_max {
@@ -107,11 +107,12 @@ async fn single(
     context: &RequestContext,
     request: Result<Request<'_>, BadRequest<'_>>,
 ) -> Answer {
-    let Some((id, outcome)) =
-        run(surface, context, request, Ok(context.limits().handler_timeout()), CallSpan::alone()).await
+    let mut span = CallSpan::alone();
+    let Some((id, outcome)) = run(surface, context, request, Ok(context.limits().handler_timeout()), &mut span).await
     else {
         return Answer { status: StatusCode::NO_CONTENT, body: None };
     };
+    drop(span);
     let timed_out = outcome.as_ref().is_err_and(|error| error.kind == kind::TIMEOUT);
     let status = if timed_out { StatusCode::GATEWAY_TIMEOUT } else { StatusCode::OK };
     Answer { status, body: Some(write_one(surface.flavour(), id, &outcome)) }
@@ -139,8 +140,10 @@ async fn batch(
                 let Some(raw) = entries.get(index) else { return };
                 let budget = context.budget();
                 let time = budget.take_call(&context).map(|()| budget.time_left(context.limits()));
-                let span = CallSpan::in_batch();
-                if let Some((id, mut outcome)) = run(surface.as_ref(), &context, read_request(raw), time, span).await {
+                let mut span = CallSpan::in_batch();
+                let answered = run(surface.as_ref(), &context, read_request(raw), time, &mut span).await;
+                drop(span);
+                if let Some((id, mut outcome)) = answered {
                     // What is kept is counted before it is kept. Errors are short, and no more of them than entries.
                     if outcome.is_ok() && !budget.take_bytes(&context, answer_bytes(id, &outcome)).await {
                         outcome = Err(ApiError::response_too_large());
