@@ -18,6 +18,7 @@ use paraffin_indexer::IndexState;
 use paraffin_primitives::{BlockId, Network};
 use paraffin_site::ExplorerAccess;
 use paraffin_webhooks::WebhookSettings;
+use tempfile::TempDir;
 
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};
@@ -169,7 +170,23 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     devnet.shutdown().await;
     evm.shutdown().await;
     served?;
+    if let Some(temporary) = temporary {
+        remove(temporary).await;
+    }
     Ok(())
+}
+
+/// Removes the temporary folder. Threads of the store that are about to end may still write into it, so it is looked at again.
+async fn remove(temporary: TempDir) {
+    const TRIES: u32 = 50;
+    let folder = temporary.keep();
+    for _ in 0..TRIES {
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Ok(()) | Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+    eprintln!("{} is left: it cannot be removed", folder.display());
 }
 
 /// What earlier runs left in the folder, and nothing else.

@@ -15,9 +15,11 @@ use crate::support::process::{Running, paraffin, write_config};
 use crate::support::{free_port, http, wait_for};
 
 /// Questions whose answers may differ: what nodes say in their own words, times, and the feeds and orders that only `dev` has.
-const OF_THE_INSTANCE: [&str; 15] = [
+const OF_THE_INSTANCE: [&str; 16] = [
     " btc_",
     " getblock",
+    // With how long they ran.
+    "_evals",
     "fee-estimates",
     "mempool_",
     "esplora_mempool:",

@@ -13,15 +13,18 @@ fn get(traded: &Traded, path: &str) -> Value {
     answer.json()
 }
 
-/// Every event up to the latest block, as block, transaction, place and kind, and the same from the histories.
+/// The number of the first event of a CryptoSwap pool in its transaction (docs/decisions/0070); the histories have those of factories alone.
+const FIRST_OF_CRYPTOSWAP: u64 = 1 << 28;
+
+/// Every event of pools of factories up to the latest block, as block, transaction, number and kind, and the same from the histories.
 fn both(traded: &Traded) -> [Vec<Value>; 2] {
     let latest = get(traded, "/dexscreener/latest-block")["block"]["blockNumber"].as_u64().unwrap();
     assert_eq!(latest, u64::from(traded.served.backend.height()));
     let answered = get(traded, &format!("/dexscreener/events?fromBlock=0&toBlock={latest}"));
-    let answered =
-        answered["events"].as_array().unwrap().iter().map(|event| {
-            json!([event["block"]["blockNumber"], event["txnId"], event["eventIndex"], event["eventType"]])
-        });
+    let answered = answered["events"].as_array().unwrap().iter();
+    let answered = answered
+        .filter(|event| event["eventIndex"].as_u64().unwrap() < FIRST_OF_CRYPTOSWAP)
+        .map(|event| json!([event["block"]["blockNumber"], event["txnId"], event["eventIndex"], event["eventType"]]));
     let body = json!({ "limit": 500 });
     let path = traded.served.keyed("/get-all-amm-tx-history");
     let rows = http::post(&traded.served.address, &path, &body).json()["data"].clone();
