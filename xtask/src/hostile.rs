@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use xtask::bar::{Bar, Floor};
 use xtask::process::{Failure, Outcome, run as run_command, typed};
 
+use crate::test::FEATURES;
+
 /// Seconds of each run when nothing else is asked for.
 pub(crate) const SECONDS_DEFAULT: u64 = 600;
 /// Memory that is given when nothing else is asked for, in MiB: the default of `[memory] total_mib`, and half of it.
@@ -119,7 +121,7 @@ fn test(root: &Path, package: &str, which: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(root).args(["test", "--release", "--locked", "--package", package]).args(which);
     if package == "paraffin" {
-        command.args(["--features", "cluster,hosted"]);
+        command.args(["--features", FEATURES]);
     }
     // The variables that cargo sets for this program would have some libraries built again.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {

@@ -81,7 +81,10 @@ impl MemorySection {
         let with_others = join(figment.clone(), &shares);
         // The index has what the others leave, at most its share: below the default they cannot all shrink alike.
         let others: u64 = match with_others.extract::<Config>() {
-            Ok(config) => parts(&config).iter().filter(|part| part.name != "index").map(|part| part.bytes >> 20).sum(),
+            Ok(config) => {
+                let others = parts(&config).into_iter().filter(|part| part.name != "index");
+                others.map(|part| part.bytes).sum::<u64>().div_ceil(1 << 20)
+            }
             // It is reported when the configuration is read.
             Err(_) => 0,
         };

@@ -120,7 +120,7 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
 }
 
 /// What one machine does not need, and the features bring.
-const OPTIONAL: [&str; 5] = ["async-nats", "parquet", "redis", "sqlx-postgres", "wasmtime"];
+const OPTIONAL: [&str; 6] = ["async-nats", "opentelemetry_sdk", "parquet", "redis", "sqlx-postgres", "wasmtime"];
 
 /// Libraries that the features change, so that they are built twice, with the crates that need them.
 const BUILT_TWICE: [&str; 2] = ["sqlx", "sqlx-core"];

@@ -371,7 +371,7 @@ for row in answer.fetchall():
         let expected = chain.rows(&running, "time");
         let Chain { mut dev, folder, python } = chain;
         dev.process.terminate(std::time::Duration::from_secs(60));
-        let chain = Chain { dev, folder, python };
+        let chain = Chain { dev, python, folder };
         let file = chain.folder.path().join("stopped.parquet");
         let said = chain.refused("transfers", &file, &[]);
         assert!(said.contains("no instance runs on") && said.contains("--config"), "{said}");

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use bitcoin::hex::DisplayHex as _;
 use prost::Message as _;
 use serde_json::{Value, json};
 
@@ -44,6 +45,8 @@ mod otlp {
         pub spans: Vec<Span>,
     }
 
+    // The names of the message.
+    #[allow(clippy::struct_field_names)]
     #[derive(Clone, PartialEq, prost::Message)]
     pub struct Span {
         #[prost(bytes = "vec", tag = "1")]
@@ -111,7 +114,7 @@ impl Seen {
     }
 
     fn trace(&self) -> String {
-        self.span.trace_id.iter().map(|byte| format!("{byte:02x}")).collect()
+        self.span.trace_id.to_lower_hex_string()
     }
 }
 
@@ -272,7 +275,7 @@ fn a_collector_gets_requests_calls_and_blocks_and_never_a_key() {
     assert!(failed.iter().all(|seen| seen.span.name == "_OTHER" && seen.get("rpc.response.status_code") == "-32601"));
 
     // Paths with a key, whole, broken, escaped and in the wrong place.
-    let escaped: String = key.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let escaped = key.bytes().fold(String::new(), |escaped, byte| format!("{escaped}%{byte:02x}"));
     for path in [
         format!("/v4/{key}/blockheight"),
         format!("/v4/{key}0/blockheight"),

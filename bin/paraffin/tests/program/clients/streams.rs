@@ -288,15 +288,13 @@ fn mirrors_of_the_order_book_and_of_the_mempool_go_on_over_cut_connections_and_k
                     break;
                 }
                 assert!(begun.elapsed() < PATIENCE, "{} of {}", mirror.entries().len(), info.count);
-                match tokio::time::timeout(Duration::from_secs(1), mirror.next()).await {
-                    Ok(event) => match event.unwrap() {
+                if let Ok(event) = tokio::time::timeout(Duration::from_secs(1), mirror.next()).await {
+                    match event.unwrap() {
                         MempoolEvent::Resynced => resynced += 1,
                         MempoolEvent::Block { .. } => blocks += 1,
                         MempoolEvent::Added(_) => added += 1,
                         _ => {}
-                    },
-                    // Nothing came for a moment.
-                    Err(_) => {}
+                    }
                 }
             }
         }
