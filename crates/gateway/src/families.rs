@@ -11,7 +11,7 @@ use hyper::{Method, Request, StatusCode, Uri};
 use paraffin_web::{BodyError, Connections, HttpsClient, describe, read_body_while};
 
 use crate::byte_budget::{HeldBytes, HeldFor};
-use crate::errors::{ApiError, kind};
+use crate::errors::{ApiError, ErrorKind, kind};
 use crate::fairness::FairSemaphore;
 use crate::limits::Limits;
 use crate::state::RequestContext;
@@ -160,7 +160,10 @@ impl FamilyServer {
     /// The error of a call or a request.
     pub(crate) fn error(&self, error: NoAnswer) -> ApiError {
         match error {
-            NoAnswer::TooLarge => ApiError::response_too_large(),
+            NoAnswer::TooLarge => {
+                let kind = ErrorKind { status: StatusCode::SERVICE_UNAVAILABLE, ..kind::RESPONSE_TOO_LARGE };
+                ApiError::new(kind, "the answer is too large")
+            }
             NoAnswer::Unavailable => {
                 ApiError::new(kind::UPSTREAM_UNAVAILABLE, format!("the {} server is not available", self.name))
             }
