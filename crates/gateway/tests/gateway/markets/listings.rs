@@ -31,7 +31,9 @@ async fn events_of_the_adapter_are_the_deeds_on_the_chain() {
     assert_eq!((status, &latest["block"]["blockNumber"]), (200, &json!(HEIGHT)));
     let (status, answered) = get(&bazaar, &format!("/dexscreener/events?fromBlock=0&toBlock={HEIGHT}")).await;
     assert_eq!(status, 200, "{answered}");
-    let answered = answered["events"].as_array().unwrap();
+    // Those of CryptoSwap pools, which the truth of factories does not have, are numbered above these (docs/decisions/0070).
+    let is_of_factory = |event: &&Value| event["eventIndex"].as_u64().unwrap() < 1 << 28;
+    let answered: Vec<&Value> = answered["events"].as_array().unwrap().iter().filter(is_of_factory).collect();
     let deeds: Vec<_> = bazaar.truth.deeds.iter().filter(|deed| deed.successful && deed.pool.is_some()).collect();
     assert_eq!(answered.len(), deeds.len());
     let snapshot = bazaar.instance.state.snapshot();
@@ -69,7 +71,7 @@ async fn events_of_the_adapter_are_the_deeds_on_the_chain() {
             Doing::Wrap(_) | Doing::Unwrap(_) => unreachable!("on a pool"),
         }
         expected["reserves"] = event["reserves"].clone();
-        assert_eq!(*event, expected);
+        assert_eq!(**event, expected);
         // The last on a pool in a block leaves what the pool holds at its end.
         let is_last = !deeds[place + 1..].iter().any(|later| later.height == deed.height && later.is_on(pool.id));
         if is_last {
