@@ -270,7 +270,10 @@ impl ApiError {
 
     /// 400, -32603: the answer is larger than answers may be.
     pub fn response_too_large() -> Self {
-        Self::new(kind::RESPONSE_TOO_LARGE, "the answer is too large: ask for less of it")
+        Self::new(
+            kind::RESPONSE_TOO_LARGE,
+            "the answer is too large: ask for less of it, with a limit where there is one",
+        )
     }
 
     /// 403: only a key flagged admin may do this (docs/api.md).

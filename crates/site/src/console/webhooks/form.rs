@@ -202,7 +202,8 @@ mod tests {
             "kinds": ["trade"], "pools": ["2:7", "2:8", "2:9"], "descriptors": ["wsh(multi(1,a,b))", "tr(c)"]
         });
         assert_eq!(form.filter(), expected);
-        assert_eq!(Typed::with(|_| false, |_| " , ".to_owned()).filter(), json!({}));
+        assert_eq!(typed(&[("pools", " , ")]).filter(), json!({ "kinds": ["trade"] }));
+        assert_eq!(Typed::with(|_| false, |_| " \r\n ".to_owned()).filter(), json!({}));
     }
 
     #[test]
