@@ -27,7 +27,7 @@ struct Round {
 
 pub(super) fn measure(bench: &Bench, height: u32, count: u32) -> Outcome<Bar> {
     let program = peers::find(&bench.root, Peer::Electrs)?;
-    // Without the limits for clients that nobody knows; the other has none.
+    // Without the limits for anonymous clients; the other has none.
     let _serve = Serve::start(bench, "cost_soft = 0\n", height)?;
     let mut electrs = Electrs::start(&program, &bench.place.join("electrs"))?;
     electrs.wait_for(height)?;

@@ -22,7 +22,7 @@ impl fmt::Display for SpanId {
     }
 }
 
-/// Numbers that nobody outside can predict: the keyed hash of a counter, with a key of this process.
+/// Unpredictable numbers: the keyed hash of a counter, with a key of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     key: RandomState,

@@ -214,7 +214,7 @@ impl Span {
         }
     }
 
-    /// What another server is to be told, where that was asked for.
+    /// The context that is propagated to another server, where that is configured.
     pub fn traceparent(&self) -> Option<String> {
         let open = self.0.as_ref()?;
         let trace = &open.parent.trace;

@@ -79,14 +79,14 @@ fn listen(data_dir: &Path) -> Result<UnixListener, ControlError> {
 async fn serve(listener: UnixListener, (store, network): (Store, Network), mut stopping: watch::Receiver<bool>) {
     let exporting = Arc::new(Mutex::new(()));
     let mut connections = JoinSet::new();
-    let told = stopping.clone();
+    let stops = stopping.clone();
     loop {
         tokio::select! {
             () = stopped(&mut stopping) => break,
             accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
                 Ok((stream, _)) => {
                     let (store, exporting) = (store.clone(), Arc::clone(&exporting));
-                    let work = Work { store, network, exporting, stopping: told.clone() };
+                    let work = Work { store, network, exporting, stopping: stops.clone() };
                     connections.spawn(work.serve(stream));
                 }
                 Err(error) => {

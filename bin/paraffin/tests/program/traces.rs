@@ -345,7 +345,7 @@ fn a_collector_that_never_answers_costs_spans_and_no_request() {
     let folder = tempfile::tempdir().unwrap();
     let node = DevnetNode::start();
     node.mine(1, "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080");
-    // Connections are made by the system, and nobody reads them.
+    // Connections are made by the system, and nothing is read from them.
     let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let endpoint = silent.local_addr().unwrap().to_string();
     let more = "sample = 1.0\nqueue_spans = 64\nspans_per_second = 200";

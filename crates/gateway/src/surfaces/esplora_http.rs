@@ -127,8 +127,8 @@ fn query_value(query: Option<&str>, name: &str) -> Option<String> {
 fn written(method: &str, outcome: Outcome) -> Result<Reply, Fault> {
     match outcome {
         Err(Fault::Failed(ApiError { kind, message, .. })) if kind == ErrorKind::of_node(kind.rpc_code) => {
-            let told = json!({ "code": kind.rpc_code, "message": message });
-            Ok(Reply::text(StatusCode::BAD_REQUEST, format!("{method} RPC error: {told}")))
+            let error = json!({ "code": kind.rpc_code, "message": message });
+            Ok(Reply::text(StatusCode::BAD_REQUEST, format!("{method} RPC error: {error}")))
         }
         outcome => outcome.map(render),
     }

@@ -53,7 +53,7 @@ impl EventSource for NumberedBlocks {
     }
 }
 
-/// Answers as it is told, at first with 204.
+/// Answers with the status that is set, at first 204.
 #[derive(Clone, Default)]
 pub(crate) struct Receiver(Arc<Mutex<Option<String>>>);
 
