@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::signal::signal;
+use crate::signal::{runs, signal};
 use crate::{free_port, missing};
 
 /// Longest time that a start takes.
@@ -83,9 +83,15 @@ impl PostgresServer {
         self.process = Some(process.unwrap_or_else(|error| panic!("postgres: {error}")));
         let began = Instant::now();
         while !self.answers() {
-            assert!(began.elapsed() < START, "postgres does not answer: see {}.log", self.folder.display());
+            let ended = self.process.as_mut().map(Child::try_wait);
+            let is_late = !matches!(ended, Some(Ok(None))) || began.elapsed() > START;
+            assert!(!is_late, "postgres ({ended:?}) does not answer:\n{}", self.log());
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.with_extension("log")).unwrap_or_default()
     }
 
     fn answers(&self) -> bool {
@@ -94,15 +100,25 @@ impl PostgresServer {
         TcpStream::connect(("127.0.0.1", self.port)).is_ok() && ask.status().is_ok_and(|status| status.success())
     }
 
-    /// Kills the process with all that it started, if it runs; they get no time to do anything.
+    /// Kills the process with all that it started, if it runs; they get no time to do anything, and are gone at the end.
+    ///
+    /// # Panics
+    /// One of them does not end.
     pub fn kill(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            for id in children(process.id()) {
-                signal("KILL", id);
-            }
-            // It may have ended by itself.
-            let _ = process.kill();
-            let _ = process.wait();
+        let Some(mut process) = self.process.take() else { return };
+        // A server that runs while its processes are killed starts new ones, which would hold its memory after it.
+        signal("STOP", process.id());
+        let children = children(process.id());
+        for id in &children {
+            signal("KILL", *id);
+        }
+        // It may have ended by itself.
+        let _ = process.kill();
+        let _ = process.wait();
+        let began = Instant::now();
+        while children.iter().any(|id| runs(*id)) {
+            assert!(began.elapsed() < START, "postgres was killed and does not end:\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 

@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -23,9 +24,17 @@ pub(crate) fn signal(name: &str, id: u32) -> bool {
 /// Whether every thread of a process is stopped. A process that is gone, or that `/proc` does not list, counts as stopped.
 fn stands_still(id: u32) -> bool {
     let Ok(tasks) = fs::read_dir(format!("/proc/{id}/task")) else { return true };
-    tasks.flatten().all(|task| {
-        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        // The state follows the name, which may hold anything but ends with the last parenthesis.
-        stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
-    })
+    tasks.flatten().all(|task| state(&task.path()).is_none_or(|state| state == 'T'))
+}
+
+/// Whether a process is there and has not ended; one that has ended keeps its entry until its parent asks for it.
+pub(crate) fn runs(id: u32) -> bool {
+    state(Path::new(&format!("/proc/{id}"))).is_some_and(|state| !['Z', 'X'].contains(&state))
+}
+
+/// The state of a process or a thread by its folder in `/proc`, such as `T` for stopped.
+fn state(folder: &Path) -> Option<char> {
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    // The state follows the name, which may hold anything but ends with the last parenthesis.
+    stat.rsplit_once(") ")?.1.chars().next()
 }
