@@ -25,7 +25,7 @@ const SESSIONS_OF_ADDRESS: u32 = 50;
 /// Subscriptions of a session; all together are `[electrum] subscriptions_max` at its default.
 const SUBSCRIPTIONS: u32 = 100;
 /// `[memory] total_mib` at its default.
-const TOTAL_MIB: u64 = 3_712;
+const TOTAL_MIB: u64 = 3_968;
 /// What the program counts for a session and for a subscription (`ElectrumSettings::memory_bytes`).
 const SESSION_BYTES: u32 = 20 << 10;
 const SUBSCRIPTION_BYTES: u32 = 120;
