@@ -149,6 +149,12 @@ impl Indexer {
                     self.writer.commit_sorted()?;
                 }
             }
+            None if pending >= self.options.commit_bytes && self.options.run_bytes.is_some() && only.is_none() => {
+                // Many more blocks follow, so this run is written beside them as those of an import are.
+                let _span = span.child("commit");
+                self.last_commit = Instant::now();
+                self.writer.commit_sorted()?;
+            }
             None => {
                 if pending >= self.options.commit_bytes || since >= self.options.commit_interval {
                     let _span = span.child("commit");

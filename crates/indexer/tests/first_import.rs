@@ -37,6 +37,10 @@ fn indexer(folder: &Path, memory_mib: u64, run_bytes: Option<u64>) -> Indexer {
     let options = StoreOptions { network: Network::Regtest, undo_blocks: Some(UNDO_BLOCKS), memory_bytes };
     let store = Store::open(folder, &options, &[SCHEMA]).unwrap();
     let options = IndexerOptions { run_bytes, commit_interval: Duration::from_secs(3600), ..IndexerOptions::default() };
+    with_options(store, options)
+}
+
+fn with_options(store: Store, options: IndexerOptions) -> Indexer {
     Indexer::new(store, vec![Box::new(BitcoinModule::new(RawTransactions::Store))], options).unwrap()
 }
 
@@ -127,4 +131,49 @@ fn what_waits_for_a_run_never_exceeds_its_share_by_more_than_a_block() {
         // The share is used, too: many blocks to a run, not one each.
         assert!(commits > 1 && commits < u64::from(BLOCKS) / 2, "{commits} commits with {run_kib} KiB");
     }
+}
+
+/// Blocks of the undo window that arrive faster than they are committed: runs of few blocks, with their undo records.
+#[test]
+fn blocks_that_can_be_undone_are_written_as_runs_beside_those_that_follow_them() {
+    let chain = chain();
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let mut straight = indexer(folders[0].path(), 256, None);
+    for height in 0..=BLOCKS {
+        import(&mut straight, &chain, height);
+        straight.commit().unwrap();
+    }
+    let open = || {
+        let options =
+            StoreOptions { network: Network::Regtest, undo_blocks: Some(UNDO_BLOCKS), memory_bytes: 256 << 20 };
+        let store = Store::open(folders[1].path(), &options, &[SCHEMA]).unwrap();
+        let commit_interval = Duration::from_secs(3600);
+        with_options(
+            store,
+            IndexerOptions {
+                commit_bytes: 4 << 10,
+                run_bytes: Some(40 << 10),
+                commit_interval,
+                ..IndexerOptions::default()
+            },
+        )
+    };
+    let mut runs = open();
+    let first_undoable = BLOCKS - UNDO_BLOCKS + 1;
+    import(&mut runs, &chain, first_undoable - 1);
+    let commits_before = runs.store().stats().commits;
+    import(&mut runs, &chain, BLOCKS - 1);
+    assert!(runs.store().stats().commits > commits_before + 1, "{commits_before} commits before");
+    // What was not committed is lost with the process, and nothing else.
+    drop(runs);
+    let mut runs = open();
+    let tip = runs.tip().unwrap().id.height;
+    assert!((first_undoable..BLOCKS).contains(&tip), "{tip}");
+    import(&mut runs, &chain, BLOCKS);
+    runs.commit().unwrap();
+    assert_eq!(state(&runs), state(&straight));
+    for _ in 0..UNDO_BLOCKS {
+        assert_eq!(runs.undo().unwrap(), straight.undo().unwrap());
+    }
+    assert_eq!(state(&runs).2, state(&straight).2);
 }
