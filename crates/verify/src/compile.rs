@@ -1,4 +1,4 @@
-//! Builds one package of a source tree for wasm, isolated, without network, with nothing of the submission in the place of a tool.
+//! Builds one package of a source tree for wasm, isolated, without network, with no tool replaced by the submission.
 
 use std::time::Instant;
 
@@ -49,7 +49,7 @@ pub(crate) fn build(job: &Job) -> Result<Build<'_>, Failure> {
         // A library that is none by itself is linked as a module for this once.
         arguments.extend(["--crate-type", "cdylib"]);
     }
-    // Cargo names what it is going to run before it runs anything. The form of that answer is not settled, so it wants to be asked this way.
+    // Cargo names what it is going to run before it runs anything. The format of that answer is unstable, so it needs these options.
     let planned = [&arguments[..], &["--unit-graph", "-Zunstable-options"]].concat();
     let planned = folders.cargo(&planned, deadline, &[("RUSTC_BOOTSTRAP", "1")])?;
     let graph: Graph = answer(&planned.output)?;
@@ -63,7 +63,7 @@ pub(crate) fn build(job: &Job) -> Result<Build<'_>, Failure> {
 }
 
 impl Build<'_> {
-    /// Whether anything of the submission ran, so that the module says little before it was made again.
+    /// Whether anything of the submission ran, so that the module proves little before the build was repeated.
     pub(crate) fn ran_programs(&self) -> bool {
         !self.module.programs.is_empty()
     }

@@ -48,7 +48,7 @@ fn differs(reason: &str) -> Failure {
     }
 }
 
-/// A call of the compiler whose arguments are allowed, and what matters of it for its place in the order.
+/// A call of the compiler whose arguments are allowed, and what determines its position in the order.
 struct Planned {
     call: Call,
     crate_name: String,
@@ -233,14 +233,14 @@ impl<'a> Second<'a> {
         let internal = |error: std::io::Error| folders.internal(&error);
         folders.clear(WRITTEN).map_err(internal)?;
         self.run(planned, arguments(&planned.call.arguments, &folders.inside(WRITTEN)))?;
-        let place = planned
+        let target = planned
             .out_folder
             .strip_prefix(folders.inside("target"))
-            .map(|place| folders.here(MADE).join(place))
+            .map(|path| folders.here(MADE).join(path))
             .map_err(|_| differs("a file is written elsewhere"))?;
-        fs::create_dir_all(&place).map_err(internal)?;
+        fs::create_dir_all(&target).map_err(internal)?;
         for file in self.written(|name| planned.is_one_of_its_files(name))? {
-            fs::rename(&file, place.join(file.file_name().unwrap_or_default())).map_err(internal)?;
+            fs::rename(&file, target.join(file.file_name().unwrap_or_default())).map_err(internal)?;
         }
         Ok(())
     }
@@ -284,7 +284,7 @@ impl<'a> Second<'a> {
     fn run(&self, planned: &Planned, arguments: Vec<String>) -> Result<(), Failure> {
         let folders = self.folders;
         let mut environment = self.environment(&planned.call.environment);
-        // Compiling and linking apart has to be asked for this way.
+        // Compiling and linking separately needs unstable options.
         if arguments.iter().any(|word| word == "-Zno-link" || word == "-Zlink-only") {
             environment.insert("RUSTC_BOOTSTRAP".to_owned(), "1".to_owned());
         }
@@ -332,7 +332,7 @@ impl<'a> Second<'a> {
         ];
         let mut environment = self.folders.environment();
         for (name, value) in recorded {
-            let is_of_cargo = name == "CARGO" || OF_CARGO.iter().any(|known| name.starts_with(known));
+            let is_of_cargo = name == "CARGO" || OF_CARGO.iter().any(|prefix| name.starts_with(prefix));
             if is_of_cargo || !allowed::is_read_by_tools(name) {
                 environment.entry(name.clone()).or_insert_with(|| value.clone());
             }

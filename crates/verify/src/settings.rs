@@ -1,4 +1,4 @@
-//! What an operator decides about verification.
+//! Settings of verification.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -126,13 +126,13 @@ impl Settings {
         }
     }
 
-    /// Bytes that a source may take of the room that is left. Half of the store is for sources which count as those of their
-    /// contracts: submissions of other sources cannot fill it.
-    pub(crate) const fn room_for(&self, verdict: Verdict, room: u64) -> u64 {
-        if verdict.promotes() { room } else { room.saturating_sub(self.sources_reserved()) }
+    /// Bytes that a source of this verdict may take of `bytes_left`. Half of the store is reserved for sources which count as
+    /// those of their contracts: submissions of other sources cannot fill it.
+    pub(crate) const fn storable_bytes(&self, verdict: Verdict, bytes_left: u64) -> u64 {
+        if verdict.promotes() { bytes_left } else { bytes_left.saturating_sub(self.sources_reserved()) }
     }
 
-    /// That half in bytes.
+    /// The reserved half of the store in bytes.
     pub(crate) const fn sources_reserved(&self) -> u64 {
         self.sources_mib * MIB / 2
     }
@@ -182,7 +182,7 @@ fn own_user(users: &str, worker: u32) -> u32 {
     let is_known = |line: &str| {
         let mut numbers = line.split_ascii_whitespace().map(|number| number.parse::<u32>().unwrap_or(0));
         let (first, _, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
-        user.checked_sub(first).filter(|place| *place < count)
+        user.checked_sub(first).filter(|offset| *offset < count)
     };
     if users.lines().any(|line| is_known(line).is_some()) { user } else { NOBODY }
 }
@@ -194,12 +194,12 @@ mod tests {
     #[test]
     fn half_of_the_store_is_for_sources_that_count() {
         let settings = Settings { sources_mib: 2, ..Settings::default() };
-        let room = |verdict, mib: u64| settings.room_for(verdict, mib * MIB) / MIB;
+        let storable = |verdict, mib: u64| settings.storable_bytes(verdict, mib * MIB) / MIB;
         for verdict in [Verdict::Reproducible, Verdict::Verified] {
-            assert_eq!((room(verdict, 2), room(verdict, 1)), (2, 1), "{verdict:?}");
+            assert_eq!((storable(verdict, 2), storable(verdict, 1)), (2, 1), "{verdict:?}");
         }
         for verdict in [Verdict::Partial, Verdict::Mismatch] {
-            assert_eq!((room(verdict, 2), room(verdict, 1), room(verdict, 0)), (1, 0, 0), "{verdict:?}");
+            assert_eq!((storable(verdict, 2), storable(verdict, 1), storable(verdict, 0)), (1, 0, 0), "{verdict:?}");
         }
     }
 
