@@ -11,7 +11,7 @@ use super::StreamError;
 use super::follow::from;
 use crate::service::{EventsError, EventsPage, StoredEvent};
 
-/// Messages asked for at a time.
+/// Messages of one pull request.
 const PULL_MESSAGES: usize = 100;
 /// Bytes of events after which a page ends, whatever its limit.
 const PAGE_BYTES: usize = 8 << 20;
