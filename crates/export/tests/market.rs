@@ -11,7 +11,7 @@ use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::{AlkanesModule, ChainState, CodeCache, Holder, NativeEngine, Order};
 use paraffin_amm::{Action, AmmModule, Markets, Parameters, Scope, Timeframe};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
-use paraffin_devnet::market::{Town, builtins};
+use paraffin_devnet::market::{MarketChain, builtins};
 use paraffin_export::{Dataset, ExportError, ExportSummary, Selection, Source, export};
 use paraffin_primitives::{Height, Network};
 use paraffin_store::{Module, Snapshot, Store, StoreOptions};
@@ -21,7 +21,7 @@ use parquet::record::Field;
 const HEIGHT: Height = 150;
 
 fn index(folder: &Path) -> Store {
-    let mut town = Town::new(6);
+    let mut town = MarketChain::new(6);
     town.grow(HEIGHT).unwrap();
     let engine = NativeEngine::new(Network::Regtest, Arc::new(builtins()), Arc::new(CodeCache::default()));
     let mut modules: Vec<Box<dyn Module>> = vec![

@@ -67,7 +67,7 @@ pub(crate) struct Chain {
     blocks: HashMap<BlockHash, BlockEntry>,
     main: Vec<BlockHash>,
     pub(crate) coins: Coins,
-    /// Block that last held a transaction, like Bitcoin Core's transaction index (kept when the block leaves the chain).
+    /// Block that last held a transaction, like Bitcoin Core's transaction index (not removed when the block leaves the chain).
     transactions: HashMap<Txid, BlockHash>,
     pub(crate) scripts: ScriptCache,
     next_sequence: i64,
@@ -280,7 +280,7 @@ impl Chain {
             hash = self.blocks.get(&hash)?.block.header.prev_blockhash;
         }
         path.reverse();
-        // Empty only if the best block lies below the tip, and no block below the tip has as much work.
+        // Empty only if the best block is below the tip, and no block below the tip has as much work.
         (!path.is_empty()).then_some(path)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bitcoin::{OutPoint, Transaction, TxOut, Txid, Wtxid};
 
-/// Most bytes of transactions that are kept, as serialized.
+/// Most bytes of all transactions, as serialized.
 pub(crate) const MEMPOOL_BYTES_MAX: usize = 64 << 20;
 
 /// An unconfirmed transaction.

@@ -1,4 +1,4 @@
-//! Consensus rules of regtest that need no history: a transaction or a block alone, and its place in time.
+//! Consensus rules of regtest that need no history: a transaction or a block alone, and its time.
 
 use std::collections::HashSet;
 
@@ -227,7 +227,7 @@ pub(crate) fn check_block_content(block: &Block) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Rules about the block's place in the chain: finality, height in the coinbase (BIP34), witness commitment, weight.
+/// Rules about the block's position in the chain: finality, height in the coinbase (BIP34), witness commitment, weight.
 pub(crate) fn check_block_in_chain(block: &Block, height: u32, median_time_past: u32) -> Result<(), Rejection> {
     if block.txdata.iter().any(|tx| !is_final(tx, height, median_time_past)) {
         return Err(Rejection::consensus("bad-txns-nonfinal").with_detail("non-final transaction"));
@@ -268,7 +268,7 @@ fn check_witness_commitment(block: &Block) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// The refusal of a transaction whose inputs cannot all be found.
+/// The rejection of a transaction with missing inputs.
 pub(crate) fn missing_inputs() -> Rejection {
     Rejection::new(RejectionKind::MissingInputs, "bad-txns-inputs-missingorspent", "")
 }

@@ -116,7 +116,7 @@ impl Vandal {
     /// Outputs with something that looks like a message to contracts, more or less.
     pub(super) fn garbage(&mut self, targets: &[AlkaneId]) -> Vec<TxOut> {
         let mut outputs: Vec<TxOut> = (0..self.below(4)).map(|_| self.own()).collect();
-        let place = self.below(outputs.len() as u64 + 1) as usize;
+        let index = self.below(outputs.len() as u64 + 1) as usize;
         // One more for the change.
         let count = outputs.len() + 2;
         let script = match self.below(4) {
@@ -136,7 +136,7 @@ impl Vandal {
             }
         };
         if let Some(script_pubkey) = script {
-            outputs.insert(place, TxOut { value: Amount::ZERO, script_pubkey });
+            outputs.insert(index, TxOut { value: Amount::ZERO, script_pubkey });
         }
         outputs
     }
