@@ -23,7 +23,7 @@
 //! * **An address of a test network is a well-formed script**, and mainnet pays it into a hole. [`script_of_address`] takes
 //!   mainnet addresses alone.
 //! * **Over the conversion cap nothing fails either.** A deposit that asks to convert more than a tenth of the pool's USD
-//!   reserve is paid in plain USD token. [`ConversionCap::check`] says so beforehand and names the largest share that passes.
+//!   reserve is paid in plain USD token. [`ConversionCap::check`] detects that beforehand and names the largest share that passes.
 //!   A trade on the pool itself has no cap.
 //! * **`amountOutMin` of 0 gives the swap away.** The coordinator sets no floor on that leg; the block's producer takes
 //!   the difference. [`RouterSwap::encode`] refuses it unless the caller allows it.

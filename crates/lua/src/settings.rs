@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LuaSettings {
-    /// Whether scripts are run and kept at all.
+    /// Whether scripts are run and stored at all.
     pub enabled: bool,
     /// Instructions of the Lua machine, with what its library does for them: each step of a pattern, every 16 bytes that a
     /// function reads.

@@ -86,7 +86,7 @@ pub fn work(arguments: &[OsString]) -> io::Result<()> {
     if given.wants_filter {
         own::give_up_privileges(given.is_inside)?;
     }
-    // Threads have to be there before the filter: it leaves no way to start one.
+    // Threads have to be there before the filter: none can be started after it.
     std::thread::scope(|scope| {
         let work = || {
             // Only now, so that a busy machine does not delay the start.
@@ -148,7 +148,7 @@ fn serve(isolation: &WorkerIsolation) -> io::Result<()> {
     }
 }
 
-/// The server, asked by a script that waits for the answer.
+/// The server, called by a script that waits for the answer.
 struct Server;
 
 impl Server {

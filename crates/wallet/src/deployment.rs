@@ -186,14 +186,14 @@ pub fn plan_recovery(
     let rest = available.checked_sub(fee).filter(|rest| *rest >= minimum).ok_or(PlanError::InsufficientFunds {
         available,
         needed: fee.saturating_add(minimum),
-        kept: Vec::new(),
+        excluded: Vec::new(),
     })?;
     change.value = Amount::from_sat(rest);
     let outputs = vec![PlannedOutput { output: change, role: Role::Change, alkanes: Alkanes::default() }];
     Ok(Plan { inputs, outputs, protostones: Vec::new(), given: None, fee, weight, warnings: Vec::new() })
 }
 
-/// The second transaction before its surplus is placed.
+/// The second transaction before its surplus is assigned.
 struct Reveal {
     inputs: Vec<PlannedInput>,
     outputs: Vec<PlannedOutput>,

@@ -100,7 +100,7 @@ pub(crate) struct TransactionRow<'a> {
     outputs: &'a [u8],
 }
 
-/// What an input spends; `None` when that output was not known to the index.
+/// What an input spends; `None` when that output was unknown to the index.
 pub(crate) type InputRow = Option<Funding>;
 
 impl<'a> TransactionRow<'a> {
