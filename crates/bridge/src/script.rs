@@ -135,7 +135,7 @@ mod tests {
 
     /// row BR03
     #[test]
-    fn unspendable_scripts_are_refused_by_both_roles() {
+    fn what_nobody_can_spend_is_refused_by_both_roles() {
         for (script, refusal) in [
             (vec![], ScriptRefusal::Empty),
             (vec![0x6a, 0x04, 0, 0, 0, 0], ScriptRefusal::NotPayable),

@@ -47,7 +47,7 @@ impl<'a> Naive<'a> {
 
     fn add(&mut self, height: u32, index: usize, transaction: &Transaction) {
         let txid = transaction.compute_txid();
-        let index = self.entries.len();
+        let position = self.entries.len();
         if let Some(earlier) = self.newest.get(&txid).copied() {
             let spent = (0..transaction.output.len() as u32).any(|vout| self.spends.contains_key(&(earlier, vout)));
             assert!(!spent, "the random chain repeats only coinbases that nothing spends from");
@@ -60,13 +60,13 @@ impl<'a> Naive<'a> {
                 None
             } else {
                 let source = (self.newest[&outpoint.txid], outpoint.vout);
-                assert_eq!(self.spends.insert(source, (index, vin)), None, "spent twice");
+                assert_eq!(self.spends.insert(source, (position, vin)), None, "spent twice");
                 Some(source)
             });
         }
         self.sources.push(sources);
         self.entries.push(Entry { txid, transaction: transaction.clone(), height, index, gone: false });
-        self.newest.insert(txid, index);
+        self.newest.insert(txid, position);
     }
 
     pub fn find(&self, txid: &Txid) -> Option<&Entry> {
