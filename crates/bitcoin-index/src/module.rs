@@ -172,7 +172,7 @@ fn first_free_number(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<
     Ok(first)
 }
 
-/// Writes table `transactions` and notes what every script did. Answers the weight of the block.
+/// Writes table `transactions` and records the fundings and spends of every script. Returns the weight of the block.
 fn write_transactions<'a>(
     block: &'a ConnectedBlock,
     first_number: u32,

@@ -1,6 +1,6 @@
 //! Inscriptions, a rune and a BRC-20 token on the devnet, made by real transactions of accounts of their own.
 //!
-//! Whatever these accounts hold in a small output is an inscription or a rune, so the value alone identifies a plain coin.
+//! Small outputs of these accounts hold an inscription or a rune, so the value alone identifies a plain coin.
 //! Except for one coin of the [`Scenario`](crate::Scenario)'s accounts, which pays for everything, they touch no other
 //! account's coins, so they never hold alkanes. What they give away is in outputs too small for any account's payments.
 
@@ -77,7 +77,7 @@ impl Inscribers {
     }
 
     /// Makes the inscribers' transactions of the next block and hands them to the node. They must come before those of the
-    /// [`Scenario`](crate::Scenario), who would spend the first coin.
+    /// [`Scenario`](crate::Scenario), which would spend the first coin.
     ///
     /// # Errors
     /// The node refuses a transaction.
@@ -121,7 +121,7 @@ impl Inscribers {
         self.wallet.script(account, OutputKind::Taproot)
     }
 
-    /// The script of one of the scenario's accounts, who take turns.
+    /// The script of one of the scenario's accounts, in turn.
     fn guest(&self, turn: usize) -> ScriptBuf {
         let accounts = self.patron.accounts().len().max(1);
         self.patron.script(turn % accounts, OutputKind::Taproot)

@@ -20,9 +20,9 @@ pub enum Dataset {
     Swaps,
     /// Candles of pools.
     Candles(Timeframe),
-    /// Alkanes that moved, in the order of the chain.
+    /// Transfers of alkanes, in the order of the chain.
     Transfers,
-    /// Who holds how much.
+    /// Balances of holders.
     Balances,
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn text_argument(lua: &Lua, arguments: &MultiValue, index: usize, nam
     }
 }
 
-/// What is at the bottom of an error that passed through our functions.
+/// The root cause of an error that passed through our functions.
 fn root(error: &Error) -> &Error {
     match error {
         Error::CallbackError { cause, .. } | Error::WithContext { cause, .. } => root(cause),
@@ -71,7 +71,7 @@ pub(crate) fn exhausted_by(meter: &Meter, raised: &Value) -> Option<Exhausted> {
     is_memory.then(|| meter.exhaust(Budget::Memory))
 }
 
-/// The words of an error of ours, without the stack trace.
+/// The message of an error of ours, without the stack trace.
 pub(crate) fn words(error: &Error) -> String {
     let words = match root(error) {
         Error::RuntimeError(words) => words.clone(),

@@ -38,7 +38,7 @@ pub struct CallError {
 pub struct Script {
     /// Its text.
     pub source: String,
-    /// What stands in `args`, from 1 on.
+    /// The values of `args`, from index 1 on.
     pub arguments: Vec<Box<RawValue>>,
     /// The methods in `_RPC`, by their real names.
     pub methods: Vec<String>,
@@ -85,9 +85,9 @@ pub fn check(settings: &LuaSettings, source: &str) -> Result<(), ScriptError> {
 
 struct Sandbox {
     lua: Lua,
-    /// What the script sees as its globals.
+    /// The globals of the script.
     env: Table,
-    /// Runs a function and gives what it raises as it is.
+    /// Runs a function and returns what it raises unchanged.
     protected: Function,
 }
 

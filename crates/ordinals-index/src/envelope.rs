@@ -1,6 +1,6 @@
 //! Envelopes: `OP_FALSE OP_IF "ord" … OP_ENDIF` in a tapscript.
 //!
-//! Rules of `ord` 0.29: every input's witness is read as if it spent a taproot output by a script path, whatever it really
+//! Rules of `ord` 0.29: every input's witness is read as if it spent a taproot output by a script path, no matter what it really
 //! spends. A script that cannot be decoded to its end holds no envelope at all, however many came before the fault.
 
 use std::collections::BTreeSet;

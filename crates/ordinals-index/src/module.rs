@@ -50,7 +50,7 @@ pub trait EventConsumer: Send {
 pub struct OrdinalsOptions {
     /// Whether the sats of every unspent output are followed, from the first block on. Fixed when a store is created.
     pub sats: bool,
-    /// What to do with an input whose output is not known.
+    /// How to treat inputs whose output is unknown.
     pub missing_prevouts: MissingPrevouts,
 }
 

@@ -110,7 +110,7 @@ pub const SCHEMA: ModuleSchema = ModuleSchema {
     reads: &[paraffin_bitcoin_index::MODULE],
 };
 
-/// Key of the `settings` row that says whether sats are followed.
+/// Key of the `settings` row that states whether sats are followed.
 pub(crate) const SATS_SETTING: &[u8] = b"sats";
 /// Key of the one row of `totals`.
 pub(crate) const TOTALS_KEY: &[u8] = &[];

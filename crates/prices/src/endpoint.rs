@@ -23,7 +23,7 @@ const SECRET_LEN_MIN: usize = 8;
 const POOL_IDLE: Duration = Duration::from_secs(90);
 /// Most idle connections.
 const POOL_SIZE_MAX: usize = 2;
-/// Codes by which endpoints say that there were too many calls.
+/// Error codes of endpoints for too many calls.
 const THROTTLED: [i64; 4] = [-32_005, -32_016, -32_029, 429];
 
 /// A block as far as prices need it.

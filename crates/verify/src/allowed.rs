@@ -1,6 +1,6 @@
-//! What a submission may hand to compiler and linker: lists of what chooses how code is made. Options that name a program, a file outside of the build or a
+//! What a submission may pass to compiler and linker: lists of options that choose how code is generated. Options that name a program, a file outside of the build or a
 //! path are on none of them. The lists are the same for variables, configuration, manifests, build scripts and attributes in the source, because
-//! the last two functions see the arguments with which the tools are really called.
+//! the last two functions check the final arguments of the tools.
 
 use std::path::{Component, Path, PathBuf};
 

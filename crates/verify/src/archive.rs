@@ -63,7 +63,7 @@ pub enum ArchiveError {
     Write(io::Error),
 }
 
-/// Unpacks a tar file, compressed with gzip or not, into an empty folder, and answers its files by path.
+/// Unpacks a tar file, compressed with gzip or not, into an empty folder, and returns its files by path.
 ///
 /// # Errors
 /// [`ArchiveError`]; what was written until then stays.

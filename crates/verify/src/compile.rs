@@ -22,7 +22,7 @@ pub(crate) struct Module {
     pub(crate) ignored: Vec<String>,
 }
 
-/// A build that has ended, and all that is needed to make it again.
+/// A build that has ended, with everything that is needed to repeat it.
 pub(crate) struct Build<'a> {
     pub(crate) module: Module,
     folders: BuildFolders<'a>,
@@ -30,7 +30,7 @@ pub(crate) struct Build<'a> {
     deadline: Instant,
 }
 
-/// Builds what the job asks for.
+/// Builds the package of a job.
 pub(crate) fn build(job: &Job) -> Result<Build<'_>, Failure> {
     let (folders, ignored) = BuildFolders::prepare(job)?;
     let deadline = Instant::now() + job.settings.build_timeout();
@@ -86,7 +86,7 @@ impl Build<'_> {
     }
 }
 
-/// What cargo answers as JSON.
+/// Parses a JSON answer of cargo.
 fn answer<T: for<'a> Deserialize<'a>>(output: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(output).map_err(|_| {
         let reason = "cargo's description of the workspace is too large or cannot be read".to_owned();

@@ -59,17 +59,17 @@ pub(crate) struct Step {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: BTreeMap<String, String>,
-    /// Where it starts, and what it sees.
+    /// Its working folder and its mounts.
     pub(crate) folder: PathBuf,
     pub(crate) shown: Vec<Shown>,
-    /// Folders of this machine that it writes into.
+    /// Folders of this machine that it may write.
     pub(crate) watched: Vec<PathBuf>,
-    /// What it is in the sentence about its failure.
+    /// Its name in the message of a failure.
     pub(crate) name: &'static str,
     pub(crate) output_bytes: usize,
 }
 
-/// The folders of a build, as they are here and as it sees them.
+/// The folders of a build, with their paths on this machine and inside of the build.
 pub(crate) struct BuildFolders<'a> {
     job: &'a Job,
     home: PathBuf,
@@ -111,7 +111,7 @@ impl<'a> BuildFolders<'a> {
         self.job.folder.join(name)
     }
 
-    /// The same as the build sees it.
+    /// The path of that folder inside of the build.
     pub(crate) fn inside(&self, name: &str) -> PathBuf {
         if self.is_isolated() { Path::new("/build").join(name) } else { self.here(name) }
     }
@@ -220,7 +220,7 @@ impl<'a> BuildFolders<'a> {
         Ok(ignored)
     }
 
-    /// One folder of links to all crates at hand: those beside the source, and those of the library. Answers whether the build
+    /// One folder of links to all crates at hand: those beside the source, and those of the library. Returns whether the build
     /// takes its crates from there.
     fn gather_dependencies(&self) -> std::io::Result<bool> {
         let tree = self.tree();

@@ -1,5 +1,5 @@
 //! Fetches one commit of a repository and unpacks it, without ever checking it out: no hook, no filter and no attribute of the
-//! repository takes part, and its paths are judged like those of any archive.
+//! repository takes part, and its paths are checked like those of any archive.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -43,7 +43,7 @@ const AUTHORITIES: [&str; 8] = [
     "/etc/crypto-policies",
 ];
 
-/// A repository could not be fetched. The sentences are for the one who named it.
+/// A repository could not be fetched. The messages are for the submitter.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
     #[error(transparent)]
@@ -166,7 +166,7 @@ impl<'a> Git<'a> {
         shown
     }
 
-    /// Runs git isolated but for the network, with limits and nothing of this machine's settings; what it prints.
+    /// Runs git isolated but for the network, with limits and nothing of this machine's settings; returns its output.
     fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Vec<u8>, FetchError> {
         let protocols = if self.settings.local_repositories { "https:file" } else { "https" };
         let all = [

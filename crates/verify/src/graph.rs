@@ -60,7 +60,7 @@ impl Unit {
 }
 
 impl Graph {
-    /// Whether a build script has a word in how a unit is compiled.
+    /// Whether a build script influences how a unit is compiled.
     pub(crate) fn has_build_script(&self, unit: &Unit) -> bool {
         let needed = unit.dependencies.iter().filter_map(|dependency| self.units.get(dependency.index));
         needed.into_iter().any(|needed| !needed.is_compiled())

@@ -35,7 +35,7 @@ pub(crate) struct BuildOptions {
     pub(crate) subdir: String,
     /// The package, where there are several.
     pub(crate) package: Option<String>,
-    /// Home folder that the build sees, as its path may stand in the module.
+    /// Home folder of the build; its path may be part of the module.
     pub(crate) home_dir: Option<String>,
     /// Environment variables.
     pub(crate) environment: BTreeMap<String, String>,
@@ -171,9 +171,9 @@ pub struct HowBuilt {
 /// A run that ended without a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Stable word for programs.
+    /// Stable code.
     pub code: FailureCode,
-    /// Sentence for people, without any path of this machine.
+    /// Message as text, without any path of this machine.
     pub reason: String,
     /// End of the build's output, where there is one.
     pub log: String,

@@ -116,7 +116,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The greater, the better: the verdict, whether it is known what ran, and how few programs of the submission did.
+    /// The greater, the better: the verdict, whether the programs that ran are recorded, and how few programs of the submission did.
     fn rank(&self) -> (Verdict, bool, Reverse<usize>) {
         let programs = self.how_built.as_ref().map(|how| how.programs.len());
         (self.verdict, programs.is_some(), Reverse(programs.unwrap_or(0)))

@@ -58,7 +58,7 @@ pub struct Settings {
     pub source_entries_max: usize,
     /// All stored source trees together; a tree beyond it is compared and not stored.
     pub sources_mib: u64,
-    /// Kept of a build's output, in KiB.
+    /// Most of a build's output that is stored, in KiB.
     pub log_kib: usize,
     /// User of builds when this program runs as root; absent for one that each build has for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ impl Settings {
 }
 
 /// A user that no other program of the machine has: one for each worker, beyond what systems and containers give out. Where this
-/// process is root of a namespace that knows no such users, the user `nobody`.
+/// process is root of a namespace without such users, the user `nobody`.
 fn own_user(users: &str, worker: u32) -> u32 {
     let user = USERS_FROM.saturating_add(worker);
     let is_known = |line: &str| {

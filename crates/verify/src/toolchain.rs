@@ -11,7 +11,7 @@ use crate::settings::{Settings, ToolchainSettings};
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 /// Folder of the library's sources, below the root of a toolchain.
 const LIBRARY_SOURCES: &str = "lib/rustlib/src/rust/library";
-/// Before the hash of the compiler in the paths that it leaves in modules.
+/// Prefix of the compiler's commit hash in the paths that it writes into modules.
 const COMPILER_PATH: &[u8] = b"/rustc/";
 const COMMIT_DIGITS: usize = 40;
 

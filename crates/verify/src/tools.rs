@@ -53,7 +53,7 @@ pub(crate) fn install(folder: &Path, inside: &Path, program: &Path, paths: &Tool
     Ok(())
 }
 
-/// The hidden subcommand: `verify-tool <paths> compiler <rustc> …` or `verify-tool <paths> linker …`. Comes back only with a failure.
+/// The hidden subcommand: `verify-tool <paths> compiler <rustc> …` or `verify-tool <paths> linker …`. Returns only on failure.
 pub fn run(arguments: &[OsString]) -> ExitCode {
     let error = match checked(arguments) {
         Ok(mut command) => command.exec().to_string(),
@@ -110,7 +110,7 @@ fn record(arguments: &[String], folder: &Path) -> Result<(), String> {
     file.write_all(&text).map_err(|error| error.to_string())
 }
 
-/// The calls of a build that has ended. Build scripts had the folder too, so whatever is no call is passed over.
+/// The calls of a build that has ended. Build scripts had the folder too, so files that are no calls are skipped.
 pub(crate) fn calls(folder: &Path) -> std::io::Result<Vec<Call>> {
     let files = fs::read_dir(folder)?.flatten().take(CALLS_MAX);
     let call = |file: File| {

@@ -103,7 +103,7 @@ enum Unable {
     OutOfReach { user: u32, folder: PathBuf },
 }
 
-/// The user of builds where it is another than that of this process and sees the folders of this machine.
+/// The user of builds, if it differs from that of this process and builds use the folders of this machine.
 fn foreign_user(settings: &Settings) -> Option<u32> {
     let (user, _) = settings.build_user().filter(|_| settings.isolation == Isolation::Limits)?;
     (user != 0).then_some(user)
@@ -118,7 +118,7 @@ async fn let_pass(settings: &Settings, folder: &Path) -> std::io::Result<()> {
     tokio::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).await
 }
 
-/// Whether a foreign user of builds gets to the folder of verification, and to this program, which stands before the tools.
+/// Whether a foreign user of builds gets to the folder of verification, and to this program, which wraps the tools.
 fn check_reach(settings: &Settings, folder: &Path, program: &Path) -> Result<(), Unable> {
     use std::os::unix::fs::PermissionsExt as _;
     let Some(user) = foreign_user(settings) else { return Ok(()) };

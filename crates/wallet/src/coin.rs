@@ -12,7 +12,7 @@ pub const SMALL_OUTPUT_MAX_SATS: u64 = 1_000;
 pub enum Ordinals {
     /// It carries none.
     None,
-    /// It carries these, named for people.
+    /// It carries these, by display name.
     Held(Vec<String>),
     /// Not looked up.
     Unknown,

@@ -42,7 +42,7 @@ const CODE_TOO_LARGE: &str = "the code is too large to be deployed in one piece:
 pub struct Deployment {
     /// The module, packed with gzip.
     pub payload: Vec<u8>,
-    /// `Some(n)` asks for the id 4:n, otherwise the next id of block 2 is given.
+    /// `Some(n)` requests the id 4:n, otherwise the next id of block 2 is assigned.
     pub reserved: Option<u128>,
     /// Inputs of the first call.
     pub inputs: Vec<u128>,
@@ -73,7 +73,7 @@ impl Deployment {
         Cellpack { target, inputs: self.inputs.clone() }
     }
 
-    /// The script in which the code stands: the owner's signature, then the envelope.
+    /// The script with the code: the owner's signature check, then the envelope.
     pub fn leaf(&self) -> ScriptBuf {
         let signed = Builder::new().push_x_only_key(&self.key).push_opcode(OP_CHECKSIG);
         append_envelope(signed, &self.payload).into_script()

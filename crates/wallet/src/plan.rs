@@ -46,7 +46,7 @@ pub enum SpendPath {
         script: ScriptBuf,
         /// The proof that the output commits to it.
         control_block: ControlBlock,
-        /// Whose signature the leaf asks for.
+        /// Key whose signature the leaf requires.
         key: XOnlyPublicKey,
         /// Root of the scripts.
         merkle_root: Option<TapNodeHash>,

@@ -19,7 +19,7 @@ pub struct Funds {
     pub coins: Vec<Coin>,
     /// Where change and alkanes return to.
     pub owner: ScriptBuf,
-    /// Coins that must be spent, whatever they carry.
+    /// Coins that must be spent, regardless of their content.
     pub named: Vec<OutPoint>,
     /// Whether coins of unknown content above 1,000 satoshis count as plain.
     pub assume_plain: bool,

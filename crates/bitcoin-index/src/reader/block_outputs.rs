@@ -42,8 +42,8 @@ pub struct BlockOutput {
 
 impl BitcoinIndex {
     /// Visits every output that the transactions of the block at `height` make, in their order, and then every output that they spend,
-    /// in no order. Inputs whose output is not in the index are passed over. Answers `false` for a block that is not indexed.
-    /// Transactions that the block spends from are read once each, whatever the number of inputs.
+    /// in no order. Inputs whose output is not in the index are passed over. Returns `false` for a block that is not indexed.
+    /// Transactions that the block spends from are read once each, independent of the number of inputs.
     ///
     /// # Errors
     /// Those of reading, and what `visit` answers.

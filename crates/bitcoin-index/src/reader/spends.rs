@@ -38,7 +38,7 @@ impl BitcoinIndex {
     }
 
     /// Records of the chosen outputs of transaction `number` that are spent, by output index (and of others that happen
-    /// to be met). Each transaction that may be a spender is read once, whatever the number of outputs.
+    /// to be met). Each transaction that may be a spender is read once, independent of the number of outputs.
     fn spends_of(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<HashMap<u32, OutputSpend>, ReadError> {
         let mut locator = Locator::new(self);
         let mut spends = HashMap::new();

@@ -85,7 +85,7 @@ pub fn spender(funding: u32, value: &[u8]) -> bool {
     true
 }
 
-/// A row of table `transactions`; answers how many transactions could be read.
+/// A row of table `transactions`; returns how many transactions could be read.
 ///
 /// # Panics
 /// The rows disagree with how the page reads them one by one, or promise more than their bytes hold.

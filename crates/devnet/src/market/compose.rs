@@ -72,7 +72,7 @@ impl Market {
         Ok(Some(transaction))
     }
 
-    /// Composes and hands to the node; answers the id.
+    /// Composes and hands to the node; returns the txid.
     pub(super) fn send(
         &self,
         node: &Node,
@@ -87,7 +87,7 @@ impl Market {
     }
 
     /// Deploys code with the founder's plain coin number `coin`: one transaction commits to the script that holds the code,
-    /// the next spends it and carries the message. Answers the second's id.
+    /// the next spends it and carries the message. Returns the txid of the second.
     pub(super) fn deploy(
         &self,
         node: &Node,

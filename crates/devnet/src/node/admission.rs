@@ -17,9 +17,9 @@ use super::validate::{self, format_btc};
 pub(crate) const MIN_RELAY_SATS_PER_KVB: u64 = 100;
 /// What a replacement pays on top, in satoshis per 1,000 virtual bytes of its own size.
 pub(crate) const INCREMENTAL_SATS_PER_KVB: u64 = 100;
-/// Most transactions that hang together.
+/// Most transactions of a cluster.
 pub(crate) const CLUSTER_COUNT_MAX: usize = 64;
-/// Most virtual bytes that hang together.
+/// Most virtual bytes of a cluster.
 pub(crate) const CLUSTER_VSIZE_MAX: u64 = 101_000;
 /// Heaviest transaction that is relayed, in weight units.
 const STANDARD_WEIGHT_MAX: u64 = 400_000;
@@ -154,7 +154,7 @@ impl State {
 }
 
 /// Replacement of conflicting transactions: the new one pays more per byte than each that it conflicts with, at least as
-/// much in all as everything it evicts, and its own relay on top. Signalling is not required.
+/// much in all as everything it evicts, and the relay fee of its own size on top. Signalling is not required.
 fn check_replacement(
     mempool: &Mempool,
     tx: &Transaction,
@@ -211,7 +211,7 @@ fn check_cluster(mempool: &Mempool, tx: &Transaction, replaced: &BTreeSet<Txid>,
 }
 
 impl Rejection {
-    /// Whether the inputs are unknown, which a peer may mend by sending the parent.
+    /// Whether the inputs are unknown, which a peer may resolve by sending the parent.
     pub(crate) fn is_missing_inputs(&self) -> bool {
         self.kind == RejectionKind::MissingInputs
     }

@@ -47,14 +47,14 @@ pub(crate) struct Activation {
     pub(crate) failed: Option<(BlockHash, Rejection)>,
 }
 
-/// How a submitted block was taken.
+/// Outcome of a submitted block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockOutcome {
     /// It is on the best chain.
     Connected,
-    /// It is valid as far as known, but another chain has at least as much work.
+    /// No fault was found, but another chain has at least as much work.
     SideChain,
-    /// It was known before.
+    /// The tree had it already.
     Known,
 }
 

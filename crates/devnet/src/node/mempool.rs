@@ -216,7 +216,7 @@ impl Mempool {
         entries
     }
 
-    /// Evicts the transactions that pay least until the limit holds; returns what went.
+    /// Evicts the transactions that pay least until the limit holds; returns their txids.
     pub(crate) fn trim(&mut self) -> BTreeSet<Txid> {
         let mut evicted = BTreeSet::new();
         while self.bytes > self.bytes_max {

@@ -36,7 +36,7 @@ pub(crate) fn subsidy(height: u32) -> u64 {
     (50 * SATS_PER_BTC).checked_shr(height / HALVING_INTERVAL).unwrap_or(0)
 }
 
-/// Rules that a transaction obeys whatever the chain looks like.
+/// Rules of a transaction that do not depend on the chain.
 pub(crate) fn check_transaction(tx: &Transaction) -> Result<(), Rejection> {
     if tx.input.is_empty() {
         return Err(Rejection::consensus("bad-txns-vin-empty"));
@@ -194,7 +194,7 @@ pub(crate) fn merkle_root(txids: &[Txid]) -> (sha256d::Hash, bool) {
     (level.first().copied().unwrap_or_else(sha256d::Hash::all_zeros), repeats)
 }
 
-/// Rules that a block obeys whatever the chain looks like; `txids` are those of `block`.
+/// Rules of a block that do not depend on the chain; `txids` are those of `block`.
 pub(crate) fn check_block(block: &Block, txids: &[Txid]) -> Result<(), Rejection> {
     let (root, repeats) = merkle_root(txids);
     if root != block.header.merkle_root.to_raw_hash() {

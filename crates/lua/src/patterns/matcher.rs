@@ -11,7 +11,7 @@ const DEPTH_MAX: u32 = 200;
 /// Steps between two looks at the meter.
 const STEPS_PER_LOOK: u32 = 4096;
 
-/// Why a pattern gives no answer.
+/// Why matching failed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatternError {
     /// What is wrong with it.

@@ -60,7 +60,7 @@ fn find(lua: &Lua, meter: &Meter, arguments: &MultiValue) -> mlua::Result<MultiV
     let plain = !matches!(argument(arguments, 3), Value::Nil | Value::Boolean(false));
     if plain || !pattern_bytes.iter().any(|byte| SPECIAL.contains(byte)) {
         meter.spend_bytes(text_bytes.len() - from + pattern_bytes.len()).map_err(raise)?;
-        // Linear, whatever the two are; the library's own search is not.
+        // Linear in all cases; the library's own search is not.
         let hit = memmem::find(&text_bytes[from..], &pattern_bytes);
         return Ok(hit.map_or_else(nothing, |at| {
             let first = from + at;

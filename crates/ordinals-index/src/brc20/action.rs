@@ -28,7 +28,7 @@ pub enum Action {
     Predeploy {
         /// Who announced it.
         owner: Arc<Script>,
-        /// As the inscription has it, whatever it is.
+        /// The text of the inscription, unchecked.
         hash: String,
         /// Height of the block.
         height: Height,

@@ -1,4 +1,4 @@
-//! Amounts: whole numbers of the 18th decimal place, whatever the token's own decimals are, as in OPI.
+//! Amounts: whole numbers of the 18th decimal place, independent of the token's own decimals, as in OPI.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub const DECIMALS_MAX: u8 = 18;
 pub struct Amount(pub u128);
 
 impl Amount {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
     /// The largest supply, limit or amount: 2^64 - 1 whole tokens.
     pub const MAX: Self = Self((u64::MAX as u128) * 1_000_000_000_000_000_000);

@@ -73,7 +73,7 @@ impl BlockRanges {
             let value = output.value.to_sat();
             let (mut ranges, mut filled) = (Vec::new(), 0);
             while filled < value {
-                // Only in an isolated block: the inputs are not known.
+                // Only in an isolated block: the inputs are unknown.
                 let Some((start, end)) = begun.take().or_else(|| waiting.next()) else { break };
                 note_rare(start, SatPoint { outpoint, offset: filled }, rows)?;
                 let middle = end.min(start.saturating_add(value - filled));

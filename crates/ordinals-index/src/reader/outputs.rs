@@ -45,7 +45,7 @@ pub struct AddressRecord {
 /// Which outputs of an address to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutputKind {
-    /// All.
+    /// All outputs.
     #[default]
     Any,
     /// Those without inscriptions and runes.

@@ -1,4 +1,4 @@
-//! After every block of the market nothing has appeared or vanished, whatever the seed and however the chain turns.
+//! After every block of the market nothing has appeared or vanished, for any seed and through reorganizations.
 
 use std::sync::Arc;
 

@@ -48,7 +48,7 @@ impl Scene {
         scene
     }
 
-    /// The market's orders and whatever waits.
+    /// The market's orders and all pending transactions.
     fn block(&mut self) -> BlockEffects {
         self.market.observe(&self.node).unwrap();
         match self.market.step(&self.node) {

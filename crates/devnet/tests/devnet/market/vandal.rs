@@ -1,4 +1,4 @@
-//! An attacker that sends whatever the network takes: an account with coins, and transactions of any shape.
+//! An attacker that sends anything that the network relays: an account with coins, and transactions of any shape.
 
 use bitcoin::absolute::LockTime;
 use bitcoin::opcodes::all::{OP_CHECKSIG, OP_PUSHNUM_13, OP_RETURN};

@@ -172,7 +172,7 @@ impl<'s> Brc20Index<'s> {
     }
 
     /// The events in which a script had a part, of one token or of all, the newest first; those before `before` (height and
-    /// place) where that is given.
+    /// index) where that is given.
     pub fn history(
         &self,
         script: &Script,

@@ -253,7 +253,7 @@ pub(crate) fn decode_note(value: &[u8], long: LongScripts<'_>) -> Result<Note, L
     Ok(Note { ticker, decimals: decimals & !LONG_SOURCE, amount, source, height })
 }
 
-/// The value of a listed note.
+/// Value of a note in the lists by script and by ticker.
 pub(crate) fn encode_listed_note(amount: Amount, height: Height) -> Vec<u8> {
     Encoder::new().amount(amount).number(height).0
 }

@@ -52,7 +52,7 @@ pub(in crate::brc20) fn reveal(number: u32, owner: ScriptBuf, body: &[u8]) -> In
     }
 }
 
-/// The same with other circumstances.
+/// A reveal with some members changed.
 pub(in crate::brc20) fn revealed_with(
     mut event: InscriptionEvent,
     change: impl FnOnce(&mut i32, &mut bool, &mut Vec<InscriptionId>, &mut Option<Bytes>),

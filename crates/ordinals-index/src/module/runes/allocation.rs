@@ -47,8 +47,8 @@ pub(super) struct Allocation<'a> {
     destinations: Vec<u32>,
     unallocated: BTreeMap<RuneId, u128>,
     shares: Shares,
-    /// What every destination gets besides. A transaction may say a hundred thousand times that each of its thousands of
-    /// outputs shall have one unit, so such edicts are summed up first.
+    /// What every destination gets besides. A transaction may have a hundred thousand edicts that give each of its thousands
+    /// of outputs one unit, so such edicts are summed up first.
     for_each: BTreeMap<RuneId, u128>,
     /// What only the first ones get, for the same reason.
     for_first: Vec<ForFirst>,
