@@ -349,13 +349,13 @@ async fn stir(instance: &Instance, devnet: &Devnet, tip: BlockId) {
     if let Some(agreement) = agreement {
         agreement.wait_at(tip.hash, PATIENCE).await;
     }
-    let mut sent = devnet.stir().await;
+    let mut sent = devnet.send_unconfirmed().await;
     if let Some(agreement) = agreement {
         // What is replaced must have been seen before.
         agreement.refresh(PATIENCE).await;
     }
     if sent.is_ok() {
-        sent = devnet.replace_stirred().await;
+        sent = devnet.replace_unconfirmed().await;
     }
     if let Err(error) = sent {
         tracing::warn!(%error, "the unconfirmed transactions of development were not sent");

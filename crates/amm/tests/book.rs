@@ -5,7 +5,7 @@ mod support;
 
 use paraffin_amm::routing::Fees;
 use paraffin_amm::{Book, BookRules, ChainContracts, UnitPrice};
-use paraffin_devnet::market::{FACTORY, Town, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{FACTORY, MarketChain, WRAPPED_BITCOIN};
 use paraffin_primitives::Height;
 use support::Index;
 
@@ -23,11 +23,11 @@ fn said(book: &Book) -> String {
 
 #[test]
 fn a_book_carried_along_is_that_read_anew_on_every_branch() {
-    let mut town = Town::new(11);
+    let mut town = MarketChain::new(11);
     town.grow(150).unwrap();
     let mut index = Index::new();
     let mut carried: Option<Book> = None;
-    let mut follow = |index: &mut Index, town: &Town, heights: std::ops::RangeInclusive<Height>, step: usize| {
+    let mut follow = |index: &mut Index, town: &MarketChain, heights: std::ops::RangeInclusive<Height>, step: usize| {
         let blocks = town.blocks();
         for height in heights.step_by(step) {
             index.follow(&blocks[..=height as usize]);
@@ -52,7 +52,7 @@ fn a_book_carried_along_is_that_read_anew_on_every_branch() {
 
 #[test]
 fn the_figures_of_a_book_follow_from_reserves_and_trades() {
-    let mut town = Town::new(7);
+    let mut town = MarketChain::new(7);
     town.grow(240).unwrap();
     let mut index = Index::new();
     index.follow(&town.blocks());

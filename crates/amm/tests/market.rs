@@ -11,7 +11,7 @@ use paraffin_amm::{
     Action, Candle, ChainContracts, Event, EventKind, Markets, PoolIdentity, Ratio, Scope, Side, Status, Timeframe,
     pool_state,
 };
-use paraffin_devnet::market::{FACTORY, Town, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{FACTORY, MarketChain, WRAPPED_BITCOIN};
 use paraffin_primitives::{AlkaneId, Height};
 use ruint::aliases::U256;
 use support::Index;
@@ -69,7 +69,7 @@ fn number(index: &Index, height: Height, key: &StateKey) -> i128 {
 
 #[test]
 fn the_market_is_what_its_traces_and_balances_say() {
-    let mut town = Town::new(7);
+    let mut town = MarketChain::new(7);
     town.grow(HEIGHT).unwrap();
     let blocks = town.blocks();
     let mut index = Index::new();
@@ -317,7 +317,7 @@ fn lists_hold_their_own(markets: &Markets, events: &[Event]) {
 
 #[test]
 fn an_index_that_followed_a_reorg_equals_a_fresh_one() {
-    let mut town = Town::new(11);
+    let mut town = MarketChain::new(11);
     town.grow(150).unwrap();
     let mut index = Index::new();
     index.follow(&town.blocks());
@@ -336,7 +336,7 @@ fn an_index_that_followed_a_reorg_equals_a_fresh_one() {
 
 #[test]
 fn an_index_read_as_of_an_older_block_equals_one_that_ends_there() {
-    let mut town = Town::new(5);
+    let mut town = MarketChain::new(5);
     town.grow(150).unwrap();
     let blocks = town.blocks();
     let mut whole = Index::new();
@@ -373,7 +373,7 @@ fn an_index_read_as_of_an_older_block_equals_one_that_ends_there() {
 /// A module that is run again reads the contracts as of each block, although they stand at the tip.
 #[test]
 fn markets_that_are_indexed_alone_later_are_the_same() {
-    let mut town = Town::new(11);
+    let mut town = MarketChain::new(11);
     town.grow(140).unwrap();
     let blocks = town.blocks();
     let mut index = Index::new();

@@ -26,12 +26,12 @@ fn main() {
     if models.is_empty() {
         return;
     }
-    for told in [true, false] {
-        run(models.clone(), blocks, told);
+    for is_supplied in [true, false] {
+        run(models.clone(), blocks, is_supplied);
     }
 }
 
-fn run(models: Vec<Block>, blocks: u32, told: bool) {
+fn run(models: Vec<Block>, blocks: u32, is_supplied: bool) {
     let mut chain = ShapedChain::new(models, 1);
     let mut instance = Instance::new(BitcoinModule::new(RawTransactions::Node), 64);
     let mut height = 0;
@@ -52,7 +52,7 @@ fn run(models: Vec<Block>, blocks: u32, told: bool) {
         let start = Instant::now();
         parse(&bytes);
         parsing += start.elapsed();
-        let spent: Option<Vec<Vec<TxOut>>> = told.then_some(spent);
+        let spent: Option<Vec<Vec<TxOut>>> = is_supplied.then_some(spent);
         let block = connected(height, &block, spent);
         let start = Instant::now();
         let header = &block.block.header;
@@ -69,7 +69,7 @@ fn run(models: Vec<Block>, blocks: u32, told: bool) {
         height += 1;
     }
     let how = format!(
-        "{blocks} blocks, {block_bytes} bytes, {} unspent outputs, spent outputs told: {told}",
+        "{blocks} blocks, {block_bytes} bytes, {} unspent outputs, spent outputs supplied: {is_supplied}",
         chain.unspent_count()
     );
     let after = table_bytes(&instance);

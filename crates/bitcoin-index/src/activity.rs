@@ -146,7 +146,7 @@ pub(crate) fn number_of(rows: &impl RowSource, width: PrefixWidth, txid: &Txid) 
     Ok(None)
 }
 
-/// Whether a later coinbase with the same id took the place of this transaction (BIP30).
+/// Whether a later coinbase with the same id replaced this transaction (BIP30).
 pub(crate) fn is_superseded(rows: &impl RowSource, row: &TransactionRow<'_>) -> Result<bool, ReadError> {
     Ok(row.is_coinbase() && rows.get(&SUPERSEDED, &row.number.to_be_bytes())?.is_some())
 }
@@ -189,7 +189,7 @@ pub(crate) fn script_activity(
 }
 
 /// Walks all history rows of some scripts, oldest first, each transaction once however many of the scripts it has. An
-/// output is spent by an input that names it, so the outputs found on the way show which inputs are the scripts', and no
+/// output is spent by an input that names it, so the outputs met on the way identify the inputs of the scripts, and no
 /// other transaction has to be read.
 pub(crate) fn script_activities(
     rows: &impl RowSource,
@@ -205,7 +205,7 @@ pub(crate) fn script_activities(
 
     let owners = Owners::new(keys);
     let mut activities: Vec<ScriptActivity> = keys.iter().map(|_| ScriptActivity::default()).collect();
-    let mut places: HashMap<Funding, (usize, usize)> = HashMap::new();
+    let mut positions: HashMap<Funding, (usize, usize)> = HashMap::new();
     let mut cursor = PageCursor::default();
     let mut participants = Vec::new();
     for number in numbers {
@@ -215,15 +215,15 @@ pub(crate) fn script_activities(
         }
         participants.clear();
         for funding in transaction.inputs().flatten() {
-            if let Some((owner, place)) = places.get(&funding) {
-                activities[*owner].spend(*place, number);
+            if let Some((owner, position)) = positions.get(&funding) {
+                activities[*owner].spend(*position, number);
                 participants.push(*owner);
             }
         }
         for (vout, (satoshis, script)) in (0u32..).zip(transaction.outputs()) {
             if let Some(owner) = owners.of(&script) {
                 let funding = Funding { number, vout };
-                places.insert(funding, (owner, activities[owner].outputs.len()));
+                positions.insert(funding, (owner, activities[owner].outputs.len()));
                 let row = UnspentRow { txid: transaction.txid, height: transaction.height, satoshis };
                 activities[owner].fund(OwnedOutput { funding, row, spender: None });
                 participants.push(owner);
@@ -259,8 +259,8 @@ impl ScriptActivity {
         self.outputs.push(output);
     }
 
-    fn spend(&mut self, place: usize, spender: u32) {
-        let output = &mut self.outputs[place];
+    fn spend(&mut self, position: usize, spender: u32) {
+        let output = &mut self.outputs[position];
         output.spender = Some(spender);
         self.totals.spent_txo_count += 1;
         self.totals.spent_txo_sum = self.totals.spent_txo_sum.saturating_add(output.row.satoshis);
@@ -269,7 +269,7 @@ impl ScriptActivity {
 
 /// Finds which of some scripts an output pays.
 enum Owners<'a> {
-    /// A single script, perhaps known by its hash alone.
+    /// A single script, perhaps given by its hash alone.
     One(&'a ScriptKey),
     /// Packed scripts to their positions.
     Many(HashMap<&'a [u8], usize>),
@@ -279,14 +279,16 @@ impl<'a> Owners<'a> {
     fn new(keys: &'a [ScriptKey]) -> Self {
         match keys {
             [key] => Self::One(key),
-            _ => Self::Many(keys.iter().enumerate().filter_map(|(place, key)| Some((key.packed()?, place))).collect()),
+            _ => Self::Many(
+                keys.iter().enumerate().filter_map(|(position, key)| Some((key.packed()?, position))).collect(),
+            ),
         }
     }
 
     fn of(&self, script: &PackedScript<'_>) -> Option<usize> {
         match self {
             Self::One(key) => key.matches(script).then_some(0),
-            Self::Many(places) => places.get(script.packed()).copied(),
+            Self::Many(positions) => positions.get(script.packed()).copied(),
         }
     }
 }

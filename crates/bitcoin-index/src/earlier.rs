@@ -19,7 +19,7 @@ pub struct SpentOutput {
     pub height: Height,
 }
 
-/// The inputs of the block that is being applied, as this index has just written them. All of it is found by the numbers of
+/// The inputs of the block that is being applied, as this index has just written them. All of it is read by the numbers of
 /// transactions, which never change, so it is the same when a module catches up alone.
 #[derive(Clone, Copy)]
 pub struct BlockInputs<'a> {
@@ -41,8 +41,8 @@ impl<'a> BlockInputs<'a> {
         Ok(Self { earlier, first_number: row.first_number, transaction_count: row.transaction_count })
     }
 
-    /// What the inputs of the transaction at place `index` spend, in input order; `None` where the index does not know, and
-    /// nothing at all for the coinbase.
+    /// What the inputs of the transaction at position `index` of the block spend, in input order; `None` for unknown outputs, and
+    /// empty for the coinbase.
     ///
     /// # Errors
     /// Those of reading.
@@ -62,15 +62,15 @@ impl<'a> BlockInputs<'a> {
         let mut cursor = PageCursor::default();
         let mut spent = Vec::new();
         let mut wanted: Vec<(Funding, (usize, usize))> = Vec::new();
-        for (place, index) in (first..self.transaction_count.min(first.saturating_add(count))).enumerate() {
+        for (row_index, index) in (first..self.transaction_count.min(first.saturating_add(count))).enumerate() {
             let row = cursor.transaction(&self.earlier, self.first_number.saturating_add(index))?;
             spent.push(vec![None; row.input_count as usize]);
             let fundings = row.inputs().enumerate();
-            wanted.extend(fundings.filter_map(|(input, funding)| Some((funding?, (place, input)))));
+            wanted.extend(fundings.filter_map(|(input, funding)| Some((funding?, (row_index, input)))));
         }
-        visit_outputs(&self.earlier, &mut wanted, |(place, input), transaction, satoshis, script| {
+        visit_outputs(&self.earlier, &mut wanted, |(row_index, input), transaction, satoshis, script| {
             let output = TxOut { value: Amount::from_sat(satoshis), script_pubkey: script.to_script() };
-            spent[place][input] = Some(SpentOutput { output, height: transaction.height });
+            spent[row_index][input] = Some(SpentOutput { output, height: transaction.height });
             Ok(())
         })?;
         Ok(spent)

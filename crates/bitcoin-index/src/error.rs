@@ -23,7 +23,7 @@ pub enum ReadError {
     /// The raw bytes given for a transaction are not that transaction.
     #[error("the raw bytes of transaction {txid} do not fit: {reason}")]
     RawBytes {
-        /// The transaction asked for.
+        /// The requested transaction.
         txid: Txid,
         /// What is wrong.
         reason: String,

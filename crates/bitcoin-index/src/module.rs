@@ -25,7 +25,7 @@ use crate::tables::{
     TRANSACTION_NUMBERS, TRANSACTIONS,
 };
 
-/// Transactions that are worth a thread that looks for others with their prefix; for nearly all no file is read.
+/// Number of txids from which on another thread looks up others with their prefix; nearly all need no file.
 const LOOKED_UP_BY_ONE: usize = 512;
 
 /// Memory of a module that is given none, bytes.
@@ -33,7 +33,7 @@ const DEFAULT_MEMORY: usize = 16 << 20;
 
 /// The indexer module of Bitcoin itself: transactions, blocks, spends, script history and balances.
 ///
-/// Undo is the store's. What is kept between blocks is bounded, saves reads alone, and notices when it no longer fits.
+/// Undo is the store's. The caches between blocks are bounded, only save reads, and detect when they are out of date.
 #[derive(Debug)]
 pub struct BitcoinModule {
     options: Options,
@@ -112,9 +112,9 @@ impl BitcoinModule {
             for (index, (transaction, outputs)) in transactions.iter().zip(spent).enumerate() {
                 let expected = if index == 0 { 0 } else { transaction.input.len() };
                 if outputs.len() != expected {
-                    let found = outputs.len();
+                    let supplied = outputs.len();
                     return refuse(format!(
-                        "transaction {index} has {expected} inputs to explain and {found} spent outputs came"
+                        "transaction {index} has {expected} inputs to explain and {supplied} spent outputs came"
                     ));
                 }
             }
@@ -172,7 +172,7 @@ fn first_free_number(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<
     Ok(first)
 }
 
-/// Writes table `transactions` and notes what every script did. Answers the weight of the block.
+/// Writes table `transactions` and records the fundings and spends of every script. Returns the weight of the block.
 fn write_transactions<'a>(
     block: &'a ConnectedBlock,
     first_number: u32,

@@ -45,9 +45,9 @@ pub(crate) fn load_outputs(
 ) -> Result<Vec<Option<TxOut>>, ReadError> {
     let mut outputs = vec![None; fundings.len()];
     let mut wanted: Vec<(Funding, usize)> =
-        fundings.iter().enumerate().filter_map(|(place, funding)| Some(((*funding)?, place))).collect();
-    visit_outputs(rows, &mut wanted, |place, _, satoshis, script| {
-        outputs[place] = Some(TxOut { value: Amount::from_sat(satoshis), script_pubkey: script.to_script() });
+        fundings.iter().enumerate().filter_map(|(index, funding)| Some(((*funding)?, index))).collect();
+    visit_outputs(rows, &mut wanted, |index, _, satoshis, script| {
+        outputs[index] = Some(TxOut { value: Amount::from_sat(satoshis), script_pubkey: script.to_script() });
         Ok(())
     })?;
     Ok(outputs)

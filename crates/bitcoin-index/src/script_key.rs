@@ -20,7 +20,7 @@ pub(crate) fn script_digest(script: &Script) -> [u8; 32] {
 }
 
 impl ScriptKey {
-    /// The script itself is known.
+    /// A key with the whole script.
     pub fn from_script(script: &Script) -> Self {
         let mut packed = Vec::with_capacity(34);
         pack_script(&mut packed, script);
@@ -41,7 +41,7 @@ impl ScriptKey {
         Ok(Self { digest, packed: None })
     }
 
-    /// The script is known by its SHA-256 alone.
+    /// A key with the SHA-256 of the script alone.
     pub const fn from_digest(digest: [u8; 32]) -> Self {
         Self { digest, packed: None }
     }
@@ -51,12 +51,12 @@ impl ScriptKey {
         &self.digest
     }
 
-    /// The packed script, when the script itself is known.
+    /// The packed script; `None` when only its hash is given.
     pub(crate) fn packed(&self) -> Option<&[u8]> {
         self.packed.as_deref()
     }
 
-    /// Whether an output with this script is one of ours. Decisive, for rows are found by a prefix of the digest, which
+    /// Whether an output with this script is one of ours. Decisive, because rows are read by a prefix of the digest, which
     /// two scripts may share; an unspendable script has no part in anything, even if one of ours shares its prefix.
     pub(crate) fn matches(&self, script: &PackedScript<'_>) -> bool {
         let is_equal = match &self.packed {

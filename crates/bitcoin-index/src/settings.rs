@@ -12,7 +12,7 @@ use crate::tables::{RAW_TRANSACTIONS_SETTING, SETTINGS};
 pub enum RawTransactions {
     /// The index keeps them: about as many bytes more as the blocks have.
     Store,
-    /// The node is asked for the part of its block.
+    /// The part of the block is fetched from the node.
     Node,
 }
 

@@ -28,10 +28,10 @@ pub enum SourceError {
     /// The store was created without raw transactions, or lacks this one.
     #[error("the store does not hold the bytes of transaction {0}")]
     NotStored(Txid),
-    /// The node did not answer; the same question may succeed later.
+    /// The node did not answer; the same call may succeed later.
     #[error("the node is not available: {0}")]
     Unavailable(String),
-    /// The node answered something else than what was asked for.
+    /// The node answered with other data than requested.
     #[error("the node gave wrong bytes: {0}")]
     Wrong(String),
 }

@@ -21,7 +21,7 @@
 //! so up to seven numbers at the end of a block name nothing, rows of the sequence are never rewritten, and one read gives
 //! a transaction, its height and, by the block's first number, its position in the block.
 //!
-//! **Busy scripts.** A row of `transactions` says what each input spends, so all that a script ever did follows from its
+//! **Busy scripts.** A row of `transactions` has what each input spends, so all that a script ever did follows from its
 //! history rows alone, and for nearly every script these are one or two. Only a script with 32 transactions or more is
 //! given running totals, a list of its unspent outputs, and a row for each of its spends. Whether it has that many is
 //! counted when a new transaction arrives, with a chance of 1 in 32 drawn from the hashes of block and script: the draw is
@@ -29,7 +29,7 @@
 //! probability of (31/32)^n. This is why most scripts cost two rows, not five.
 //!
 //! **Prefixes.** Eight bytes of a hash find rows; they do not decide. Readers compare the script itself, or the whole
-//! txid. Totals and unspent outputs are kept under the whole hash, so that no transaction is read to answer with them.
+//! txid. Totals and unspent outputs have the whole hash in their keys, so that no transaction is read to answer with them.
 //!
 //! **What cannot be spent.** Outputs with `OP_RETURN`, outputs with a script above 10,000 bytes and the outputs of block 0
 //! have no history and are in no balance; they are part of their transaction, nothing else. Blockstream's server counts
@@ -43,7 +43,7 @@ pub const MODULE: ModuleId = ModuleId(1);
 /// Version of the rows; raised whenever their form changes.
 const VERSION: u32 = 2;
 
-/// Transactions in chain order, eight to a row: txid, place in the block, what it spends, what it pays.
+/// Transactions in chain order, eight to a row: txid, position in the block, what it spends, what it pays.
 pub(crate) const TRANSACTIONS: Table = table(1, "transactions", TableKind::Sequence, Placement::Ordered);
 /// First 8 bytes of a txid to the numbers of the transactions that have them.
 pub(crate) const TRANSACTION_NUMBERS: Table = table(2, "transaction_numbers", TableKind::Current, Placement::Hashed);
@@ -85,7 +85,7 @@ pub const TABLES: &[Table] = &[
 pub const SCHEMA: ModuleSchema =
     ModuleSchema { id: MODULE, name: "bitcoin", version: VERSION, tables: TABLES, reads: &[] };
 
-/// Key of the `settings` row that says whether raw transactions are stored.
+/// Key of the `settings` row that states whether raw transactions are stored.
 pub(crate) const RAW_TRANSACTIONS_SETTING: &[u8] = b"raw_transactions";
 
 const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {

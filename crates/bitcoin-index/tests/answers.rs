@@ -258,19 +258,19 @@ fn undoing_and_applying_the_same_blocks_again_gives_the_same_digest_and_answers(
     assert_all_answers(&instance, &naive);
 }
 
-/// Whether the node reported what a block spends or the index found it itself, the rows are the same.
+/// The rows are the same whether the node supplied the spent outputs of a block or the index looked them up.
 #[test]
-fn told_and_looked_up_spends_write_the_same_rows() {
+fn supplied_and_looked_up_spends_write_the_same_rows() {
     let mut chain = RandomChain::new(33, 40);
     for _ in 0..50 {
         chain.grow(6);
     }
     let naive = Naive::new(&chain.blocks);
-    let digests = [true, false].map(|told| {
+    let digests = [true, false].map(|is_supplied| {
         let mut instance = Instance::storing_raw();
         for (height, block) in (0u32..).zip(&chain.blocks) {
-            instance.connect(height, block, told.then(|| naive.spent_of_block(height)));
-            if !told {
+            instance.connect(height, block, is_supplied.then(|| naive.spent_of_block(height)));
+            if !is_supplied {
                 instance.commit();
             }
         }
@@ -305,9 +305,9 @@ fn unknown_things_are_none_or_the_error_that_names_them() {
     let script = naive.scripts().into_iter().find(|script| naive.history(script).len() > 2).unwrap();
     let key = ScriptKey::from_script(&script);
     let own = naive.history(&script);
-    let stranger = naive.entries.iter().find(|entry| !own.contains(&entry.txid)).unwrap().txid;
+    let unrelated = naive.entries.iter().find(|entry| !own.contains(&entry.txid)).unwrap().txid;
     let genesis = naive.entries[0].txid;
-    for txid in [unknown, stranger, genesis] {
+    for txid in [unknown, unrelated, genesis] {
         assert!(matches!(index.history(&key, Some(&txid), 25), Err(ReadError::NotInHistory(named)) if named == txid));
     }
     let gone = OutPoint { txid: unknown, vout: 0 };

@@ -20,7 +20,7 @@ fn tolerant() -> Instance {
     Instance::new(BitcoinModule::with_options(options), 64)
 }
 
-/// Every transaction is found by its id, with its own bytes, outputs and place in the block.
+/// Every transaction can be read by its id, with its own bytes, outputs and position in the block.
 #[test]
 fn every_transaction_of_the_real_blocks_comes_back_bit_for_bit() {
     for (name, block) in mainnet_blocks() {
@@ -111,7 +111,7 @@ fn balances_within_a_real_block_are_those_of_its_unspent_outputs() {
     }
 }
 
-/// Outside replay, an input of an unknown output halts the module, names the outpoint and leaves nothing behind.
+/// Outside replay, an input of an unknown output halts the module, names the outpoint and writes nothing.
 #[test]
 fn an_unknown_output_halts_the_module_and_is_named() {
     for (name, block) in mainnet_blocks() {

@@ -79,8 +79,8 @@ fn totals_and_unspent_pages_of_a_busy_script_do_not_depend_on_its_age() {
     let all = instance.index().unspent(&key, None, None).unwrap();
     let after = instance.store.reads();
     assert_eq!(all.len(), 10_000);
-    let asked = after.gets + after.seeks - before.gets - before.seeks;
-    assert!(asked <= 4, "{asked} gets and scans for 10,000 outputs");
+    let reads = after.gets + after.seeks - before.gets - before.seeks;
+    assert!(reads <= 4, "{reads} gets and scans for 10,000 outputs");
     assert!(after.rows - before.rows <= 3 * 10_000, "{} rows for 10,000 outputs", after.rows - before.rows);
 }
 

@@ -29,7 +29,7 @@ fn refusal(instance: &mut Instance, block: &ConnectedBlock) -> String {
     }
 }
 
-/// A store says what it was created with when the configuration says otherwise, at start and at the next block.
+/// A store reports its settings when the configuration differs, at start and at the next block.
 #[test]
 fn the_choice_of_raw_transactions_is_fixed_when_the_store_is_created() {
     let [first, second] = two_blocks();
@@ -46,10 +46,10 @@ fn the_choice_of_raw_transactions_is_fixed_when_the_store_is_created() {
         message.contains("raw_transactions") && message.contains("\"node\"") && message.contains("new folder"),
         "{message}"
     );
-    let kept = std::mem::replace(&mut instance.module, changed);
+    let original = std::mem::replace(&mut instance.module, changed);
     assert_eq!(refusal(&mut instance, &connected(2, &second, None)), message);
-    kept.check_settings(&instance.store.snapshot()).unwrap();
-    instance.module = kept;
+    original.check_settings(&instance.store.snapshot()).unwrap();
+    instance.module = original;
     instance.connect(2, &second, None);
     instance.commit();
     assert_eq!(instance.index().tip().unwrap().unwrap().height, 2);

@@ -43,7 +43,7 @@ impl BtcConversion {
     pub fn slippage_in_force(&self, coordinator_bps: u32) -> u32 {
         match self.max_slippage_bps {
             0 => coordinator_bps,
-            asked => asked.min(coordinator_bps),
+            requested => requested.min(coordinator_bps),
         }
     }
 }
@@ -77,7 +77,7 @@ pub enum Refusal {
     #[error("bridgeData has {0} bytes, more than {max}", max = BridgeData::BYTES_MAX)]
     TooLong(usize),
     /// An action other than 0.
-    #[error("action {0} does not exist: it is always 0, and what happens is told by the other fields")]
+    #[error("action {0} does not exist: it is always 0, and the other fields decide what happens")]
     Action(i32),
     /// No recipient script.
     #[error("recipient_script is missing: the operator's fallback recipient would be paid")]
@@ -112,7 +112,7 @@ pub enum Refusal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Warning {
     /// An action other than 0; it changes nothing.
-    #[error("action is {0} instead of 0; what happens is told by the other fields")]
+    #[error("action is {0} instead of 0; the other fields decide what happens")]
     Action(i32),
     /// Not the canonical encoding of what was read.
     #[error("the encoding is not canonical: it holds more, or writes it otherwise, than what is shown")]
@@ -128,7 +128,7 @@ pub enum Warning {
     ConversionMayBeRefused,
 }
 
-/// A payload as read, with what there is to say about it.
+/// A parsed payload with its warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
     /// The payload.
@@ -220,7 +220,7 @@ impl BridgeData {
         warnings
     }
 
-    /// What a payload asks for, by the presence of its fields. Says nothing about whether it may be signed.
+    /// The action of a payload, by the presence of its fields. Whether it may be signed is checked elsewhere.
     #[must_use]
     pub fn dispatch(&self) -> Dispatch {
         match (&self.recipient_protostone, &self.btc_conversion) {

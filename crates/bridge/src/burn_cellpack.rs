@@ -147,7 +147,7 @@ impl BurnCellpack {
         Ok(BurnCellpack { evm_address, asset: Asset::from_index(asset)?, burn_data })
     }
 
-    /// What to know before it is signed. Empty when the burn does what it says.
+    /// Warnings before it is signed; empty when the burn does exactly what it states.
     #[must_use]
     pub fn notes(&self, deployment: &EvmDeployment) -> Vec<BurnNote> {
         let mut notes = Vec::new();

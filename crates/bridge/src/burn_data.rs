@@ -28,11 +28,11 @@ pub enum BurnData {
 /// What a burn does on the EVM chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BurnEffect {
-    /// The stablecoin is paid out, as asked.
+    /// The stablecoin is paid out, as requested.
     Payout,
     /// The stablecoin is swapped on the router.
     Swap(RouterSwap),
-    /// Something else was asked, and the stablecoin is paid out instead.
+    /// Another payout was requested, and the stablecoin is paid out instead.
     DegradedToPayout(Degradation),
 }
 

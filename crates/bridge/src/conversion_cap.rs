@@ -13,7 +13,7 @@ const MINT_PER_BASE_UNIT: u32 = 100;
 /// A deposit beside the pool that would convert it.
 ///
 /// Over the cap the coordinator refuses the conversion and pays plain USD token; the deposit still succeeds and no error is
-/// raised. The coordinator looks at the reserve of its own moment, which may be smaller than the one known here.
+/// raised. The coordinator reads the reserve at its own time, which may be smaller than the one given here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConversionCap {
     /// The pool's reserve of the USD token, in its base units (8 decimals).
@@ -22,7 +22,7 @@ pub struct ConversionCap {
     pub amount: U256,
 }
 
-/// Why a conversion is not asked for.
+/// Why a conversion is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CapError {
     /// A deposit of nothing.
@@ -40,7 +40,7 @@ pub enum CapError {
          at most {largest_bps} bps pass"
     )]
     OverCap {
-        /// What was asked for.
+        /// The requested share.
         asked_bps: u32,
         /// The largest share that passes now; 0 when none does.
         largest_bps: u32,

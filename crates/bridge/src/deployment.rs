@@ -55,8 +55,8 @@ impl std::str::FromStr for Asset {
     type Err = UnknownAsset;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = Asset::ALL.into_iter().find(|asset| text.eq_ignore_ascii_case(asset.name()));
-        known.ok_or_else(|| UnknownAsset(text.chars().take(32).collect()))
+        let asset = Asset::ALL.into_iter().find(|asset| text.eq_ignore_ascii_case(asset.name()));
+        asset.ok_or_else(|| UnknownAsset(text.chars().take(32).collect()))
     }
 }
 

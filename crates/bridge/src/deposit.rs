@@ -60,7 +60,7 @@ impl Deposit {
 /// A call to be signed on the EVM chain, without value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvmCall {
-    /// The function, for people.
+    /// Name of the function, for display.
     pub function: &'static str,
     /// The contract to call.
     pub to: Address,

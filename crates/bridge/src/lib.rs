@@ -1,8 +1,8 @@
-//! The payloads that carry the USD token between Bitcoin and an EVM chain: built, read and judged before they are signed.
+//! The payloads that carry the USD token between Bitcoin and an EVM chain: built, parsed and validated before they are signed.
 //!
 //! The bridge has two legs. A **deposit** locks a stablecoin in a vault on the EVM chain together with *bridgeData*, which
-//! says where on Bitcoin the USD token goes. A **burn** destroys the USD token on Bitcoin together with *burnData*, which
-//! says what happens to the stablecoin on the EVM chain. A coordinator reads both; it cannot be asked again.
+//! names the recipient of the USD token on Bitcoin. A **burn** destroys the USD token on Bitcoin together with *burnData*,
+//! which orders what is done with the stablecoin on the EVM chain. A coordinator reads both; neither can be corrected later.
 //!
 //! ```
 //! use paraffin_bridge::{Deposit, script_of_address};
@@ -16,14 +16,14 @@
 //! # Where money is lost, and what this crate does about it
 //!
 //! * **A malformed bridgeData does not fail.** The EVM transaction succeeds, and the coordinator pays the *operator's*
-//!   fallback recipient. Judge the bytes before signing: [`check_bridge_data`] refuses everything that is not a canonical
+//!   fallback recipient. Validate the bytes before signing: [`check_bridge_data`] refuses everything that is not a canonical
 //!   encoding of a payload with a payable recipient.
-//! * **A burn of the BTC token does not look at the script.** Against an unspendable script, the supply is gone.
+//! * **A burn of the BTC token does not check the script.** Against an unspendable script, the supply is gone.
 //!   [`check_script`] accepts the forms of the specification and never repairs one.
-//! * **An address of a test network is a well-formed script**, and mainnet pays it into a hole. [`script_of_address`] takes
+//! * **An address of a test network is a well-formed script**, and funds paid to it on mainnet are lost. [`script_of_address`] takes
 //!   mainnet addresses alone.
 //! * **Over the conversion cap nothing fails either.** A deposit that asks to convert more than a tenth of the pool's USD
-//!   reserve is paid in plain USD token. [`ConversionCap::check`] says so beforehand and names the largest share that passes.
+//!   reserve is paid in plain USD token. [`ConversionCap::check`] detects that beforehand and names the largest share that passes.
 //!   A trade on the pool itself has no cap.
 //! * **`amountOutMin` of 0 gives the swap away.** The coordinator sets no floor on that leg; the block's producer takes
 //!   the difference. [`RouterSwap::encode`] refuses it unless the caller allows it.

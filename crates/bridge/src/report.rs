@@ -1,4 +1,4 @@
-//! What was read or written, for people and for programs: `paraffin bridge` prints one or the other.
+//! Reports of parsed and encoded payloads, as text and as JSON: `paraffin bridge` prints one or the other.
 //!
 //! Amounts are decimal strings in base units, bytes are hexadecimal digits with `0x`, and every refusal and warning is its
 //! text.
@@ -24,7 +24,7 @@ pub struct Report {
     pub accepted: bool,
     /// For programs: an object.
     pub json: Value,
-    /// For people: `name: value` lines, refusals and warnings last.
+    /// As text: `name: value` lines, refusals and warnings last.
     pub lines: Vec<String>,
 }
 

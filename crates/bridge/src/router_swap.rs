@@ -1,4 +1,4 @@
-//! The one call that a burn may order: selling the stablecoin for the native coin on the allow-listed router.
+//! The one call that a burn may request: selling the stablecoin for the native coin on the allow-listed router.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall as _;

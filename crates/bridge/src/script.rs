@@ -61,7 +61,7 @@ pub enum ScriptRefusal {
     #[error("the script is empty")]
     Empty,
     /// None of the accepted forms: `OP_RETURN`, bare multisig, a script with a changed byte, …
-    #[error("the script is neither P2PKH nor P2SH nor a witness program: nobody may be able to spend it")]
+    #[error("the script is neither P2PKH nor P2SH nor a witness program: it may be unspendable")]
     NotPayable,
     /// Witness version 0 with a program of a length that no rule spends.
     #[error("a witness program of version 0 has 20 or 32 bytes, this one has {0}: coins sent to it are lost")]

@@ -115,7 +115,7 @@ fn scripts_are_refused_and_never_normalised() {
     let future = [&[0x51, 0x14][..], &[0xcd; 20]].concat();
     let refused = BridgeData { recipient_script: future.clone(), ..BridgeData::default() }.encode();
     assert!(matches!(refused, Err(Refusal::Recipient(ScriptRefusal::NotARecipient(_)))));
-    // The rule for destinations (docs/bridge.md) takes it; the report says what it means.
+    // The rule for destinations (docs/bridge.md) takes it; the report explains it.
     let data = conversion(4_000, future, 0);
     assert!(data.encode().is_ok());
     assert!(data.warnings().contains(&Warning::DestinationForAnyone));

@@ -1,8 +1,8 @@
-//! An EVM endpoint with one pool of wrapped bitcoin and dollars, so that prices come from where they come from in production: JSON-RPC over
+//! An EVM endpoint with one pool of wrapped bitcoin and dollars, so that prices have the same source as in production: JSON-RPC over
 //! HTTP and contract calls.
 //!
 //! The chain begins 400 days before the Bitcoin chain, has a block every 12 seconds and ends at the clock. The price walks at random from
-//! the seed; the same seed gives the same prices at the same times, whenever the endpoint was started. Every block can be asked about,
+//! the seed; the same seed gives the same prices at the same times, whenever the endpoint was started. Every block can be queried,
 //! unless [`EvmOptions::archive_blocks`] forgets old ones as a pruned node does.
 
 mod answers;
@@ -39,7 +39,7 @@ pub struct EvmOptions {
     pub listen: SocketAddr,
     /// Unix seconds; the newest block is the last one that began before.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// How many blocks behind the newest the state of contracts is known; `None`: all.
+    /// For how many blocks behind the newest the state of contracts is available; `None`: all.
     pub archive_blocks: Option<u64>,
 }
 

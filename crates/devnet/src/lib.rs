@@ -3,18 +3,18 @@
 //! It speaks the node's JSON-RPC, REST and peer-to-peer protocols, mines blocks with proof of work and witness commitment,
 //! verifies scripts with Bitcoin Core's interpreter, and keeps a mempool. The same options give the same chain, byte for
 //! byte. Invariant: it answers as Bitcoin Core 31 does, so that clients need no code for it alone; only its user agent
-//! says what it is.
+//! identifies it.
 #![forbid(unsafe_code)]
 
-mod bustle;
 pub mod evm;
+mod inscribers;
 pub mod market;
 mod node;
 mod p2p;
 mod rest;
 mod rpc;
 mod scenario;
-mod scribes;
+mod traffic;
 mod wallet;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -29,7 +29,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use bustle::Bustle;
+pub use inscribers::{Inscribers, InscribersSummary};
 use market::{Market, MarketError, MarketSummary};
 pub use node::{
     BLOCK_SPACING, BLOCK_TIME_EPOCH, BlockOutcome, BlockTime, Clock, Coin, MEMPOOL_HEIGHT, Node, NodeEvent, Rejection,
@@ -38,7 +38,7 @@ pub use node::{
 use p2p::{Limits, Peers};
 use rpc::{RpcContext, server};
 pub use scenario::{Scenario, ScenarioError};
-pub use scribes::{Scribes, ScribesSummary};
+use traffic::MempoolTraffic;
 pub use wallet::{ACCOUNT_NAMES, Account, OutputKind, Wallet, WalletError};
 
 /// User name and password when none are given.
@@ -51,7 +51,7 @@ pub struct DevnetOptions {
     pub seed: u64,
     /// Blocks mined before the node answers; traffic starts when the first coinbases are mature, at height 101.
     pub blocks: u32,
-    /// Time between two blocks mined by itself, with traders that trade and people who send and replace payments in between; `None` or zero mines only on demand.
+    /// Time between two blocks mined by itself, with traders and with unconfirmed payments that are sent and replaced in between; `None` or zero mines only on demand.
     pub interval: Option<Duration>,
     /// Where JSON-RPC and REST are served; port 0 takes a free one.
     pub rpc_listen: SocketAddr,
@@ -109,7 +109,7 @@ pub struct Devnet {
     node: Arc<Node>,
     wallet: Arc<Wallet>,
     market: MarketSummary,
-    scribes: ScribesSummary,
+    inscribers: InscribersSummary,
     traders: Arc<Mutex<Traders>>,
     rpc_addr: SocketAddr,
     p2p_addr: SocketAddr,
@@ -131,42 +131,42 @@ async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), DevnetErr
 fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Result<Traders, DevnetError> {
     let mut scenario = Scenario::new(options.seed, Arc::clone(wallet));
     let mut market = Market::new(options.seed, Arc::clone(wallet)).with_triangle();
-    let mut scribes = Scribes::new(options.seed, Arc::clone(wallet));
+    let mut inscribers = Inscribers::new(options.seed, Arc::clone(wallet));
     for height in 1..=options.blocks {
         market.observe(node)?;
         market.step(node)?;
-        scribes.step(node)?;
+        inscribers.step(node)?;
         scenario.step(node)?;
         node.mine_block(&scenario.miner_script(height)).map_err(ScenarioError::from)?;
     }
     market.observe(node)?;
     scenario.leave_pending(node, options.pending_transactions)?;
-    Ok(Traders { scenario, market, scribes, bustle: Bustle::new(options.seed, Arc::clone(wallet)) })
+    Ok(Traders { scenario, market, inscribers, traffic: MempoolTraffic::new(options.seed, Arc::clone(wallet)) })
 }
 
-/// Everyone who makes transactions.
+/// All sources of transactions.
 #[derive(Debug)]
 struct Traders {
     scenario: Scenario,
     market: Market,
-    scribes: Scribes,
-    bustle: Bustle,
+    inscribers: Inscribers,
+    traffic: MempoolTraffic,
 }
 
 impl Traders {
-    /// Mines a block and trades for the next one.
+    /// Mines a block and makes the transactions of the next one.
     fn round(&mut self, node: &Node) -> Result<(), DevnetError> {
         let script = self.scenario.miner_script(node.tip().height + 1);
         node.mine_block(&script).map_err(ScenarioError::from)?;
         self.market.observe(node)?;
         self.market.step(node)?;
-        self.scribes.step(node)?;
+        self.inscribers.step(node)?;
         self.scenario.step(node)?;
         Ok(())
     }
 }
 
-/// What is asked of a chain. Boxed, so that it is compiled here alone.
+/// A request to a devnet. Boxed, so that it is compiled here alone.
 pub type DevnetFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Devnet {
@@ -189,7 +189,7 @@ impl Devnet {
                 move || make_chain(&options, &node, &wallet)
             });
             let traders = making.await.map_err(|_| DevnetError::Stopped)??;
-            let (market, scribes) = (traders.market.summary()?, traders.scribes.summary());
+            let (market, inscribers) = (traders.market.summary()?, traders.inscribers.summary());
             let traders = Arc::new(Mutex::new(traders));
 
             let (stop, stopping) = watch::channel(false);
@@ -214,7 +214,7 @@ impl Devnet {
                 node,
                 wallet,
                 market,
-                scribes,
+                inscribers,
                 traders,
                 rpc_addr,
                 p2p_addr,
@@ -262,14 +262,14 @@ impl Devnet {
         Arc::clone(&self.wallet)
     }
 
-    /// What the market had made when the devnet started.
+    /// Contracts, pools and tokens of the market when the devnet started.
     pub fn market(&self) -> &MarketSummary {
         &self.market
     }
 
-    /// What the scribes had made when the devnet started.
-    pub fn scribes(&self) -> &ScribesSummary {
-        &self.scribes
+    /// Inscriptions, rune and token of the inscribers when the devnet started.
+    pub fn inscribers(&self) -> &InscribersSummary {
+        &self.inscribers
     }
 
     /// The newest confirmed payment, else the newest coinbase; `None` while there is only the genesis block.
@@ -286,25 +286,28 @@ impl Devnet {
         Arc::clone(&self.node)
     }
 
-    /// Sends a few payments that stay unconfirmed: always the same ones on the same chain.
+    /// Sends a few payments that stay unconfirmed; the same ones on the same chain.
     ///
     /// # Errors
     /// The node refuses a transaction, for example because another one spends the same coins.
-    pub fn stir(&self) -> DevnetFuture<'_, Result<(), DevnetError>> {
-        Box::pin(async move { self.bustle(Bustle::gather).await })
+    pub fn send_unconfirmed(&self) -> DevnetFuture<'_, Result<(), DevnetError>> {
+        Box::pin(async move { self.run_traffic(MempoolTraffic::open).await })
     }
 
-    /// Replaces some of what [`Devnet::stir`] has sent.
+    /// Replaces some of the payments of [`Devnet::send_unconfirmed`].
     ///
     /// # Errors
     /// The node refuses a transaction.
-    pub fn replace_stirred(&self) -> DevnetFuture<'_, Result<(), DevnetError>> {
-        Box::pin(async move { self.bustle(Bustle::displace).await })
+    pub fn replace_unconfirmed(&self) -> DevnetFuture<'_, Result<(), DevnetError>> {
+        Box::pin(async move { self.run_traffic(MempoolTraffic::replace_first).await })
     }
 
-    async fn bustle(&self, act: fn(&mut Bustle, &Node) -> Result<(), ScenarioError>) -> Result<(), DevnetError> {
+    async fn run_traffic(
+        &self,
+        act: fn(&mut MempoolTraffic, &Node) -> Result<(), ScenarioError>,
+    ) -> Result<(), DevnetError> {
         let (node, traders) = (Arc::clone(&self.node), Arc::clone(&self.traders));
-        let done = tokio::task::spawn_blocking(move || act(&mut traders.lock().bustle, &node));
+        let done = tokio::task::spawn_blocking(move || act(&mut traders.lock().traffic, &node));
         Ok(done.await.map_err(|_| DevnetError::Stopped)??)
     }
 
@@ -331,13 +334,13 @@ impl Drop for Devnet {
 }
 
 /// Longest time between two unconfirmed transactions where blocks are mined at intervals.
-const BUSTLE_EVERY_MAX: Duration = Duration::from_secs(2);
-/// Unconfirmed transactions between two blocks, where that is not too seldom.
-const BUSTLE_PER_BLOCK: u32 = 8;
+const TRAFFIC_INTERVAL_MAX: Duration = Duration::from_secs(2);
+/// Unconfirmed transactions between two blocks, unless the interval would exceed the maximum.
+const TRAFFIC_PER_BLOCK: u32 = 8;
 
-/// Mines a block at every interval and lets the traders trade for the next one; people in a hurry send in between.
+/// Mines a block at every interval and lets the traders trade for the next one, with unconfirmed payments in between.
 async fn trade(node: Arc<Node>, traders: Arc<Mutex<Traders>>, interval: Duration, mut stop: watch::Receiver<bool>) {
-    let every = (interval / BUSTLE_PER_BLOCK).min(BUSTLE_EVERY_MAX);
+    let every = (interval / TRAFFIC_PER_BLOCK).min(TRAFFIC_INTERVAL_MAX);
     let mut next_block = tokio::time::Instant::now() + interval;
     loop {
         let next = next_block.min(tokio::time::Instant::now() + every);
@@ -349,11 +352,11 @@ async fn trade(node: Arc<Node>, traders: Arc<Mutex<Traders>>, interval: Duration
         let (node, traders) = (Arc::clone(&node), Arc::clone(&traders));
         let work = tokio::task::spawn_blocking(move || {
             let mut traders = traders.lock();
-            if is_block { traders.round(&node) } else { Ok(traders.bustle.step(&node)?) }
+            if is_block { traders.round(&node) } else { Ok(traders.traffic.step(&node)?) }
         });
         match work.await {
             Ok(Ok(())) => {}
-            // Changes made to the chain by hand can get in the traders' way; the next round starts from what is there.
+            // Manual changes to the chain can conflict with the traders; the next round starts from the state then.
             Ok(Err(error)) => tracing::warn!(%error, "the traders could not trade"),
             Err(_) => return,
         }

@@ -1,16 +1,16 @@
 //! A market on the devnet: contracts are deployed, tokens minted and wrapped, pools founded and traded, all by real
 //! transactions of accounts of its own.
 //!
-//! The market runs the engine beside the node, because a trader who does not know what he holds cannot trade. What it does
+//! The market runs the engine beside the node, because traders must know their balances. What it does
 //! follows from the seed and the chain alone. It never touches the coins of the [`Scenario`](crate::Scenario)'s accounts,
 //! but pays them some tokens at the end of its founding.
 
-mod books;
+mod chain;
 mod compose;
 mod cryptoswap;
 mod founding;
 mod orders;
-mod town;
+mod state;
 mod trades;
 
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use paraffin_primitives::AlkaneId;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use self::books::Books;
-pub use self::books::MarketError;
+pub use self::chain::MarketChain;
 pub use self::cryptoswap::{BTC_USD_POOL, BTC_USD_POOL_CODE, USD_TOKEN};
-pub use self::town::Town;
+use self::state::EngineState;
+pub use self::state::MarketError;
 use crate::node::Node;
 use crate::wallet::{OutputKind, Wallet};
 
@@ -32,7 +32,7 @@ use crate::wallet::{OutputKind, Wallet};
 const FIRST_HEIGHT: u32 = 102;
 /// The account that deploys, and then those that trade.
 const NAMES: [&str; 5] = ["founder", "maker", "taker", "miner", "holder"];
-/// Place of the founder among [`NAMES`].
+/// Index of the founder among [`NAMES`].
 const FOUNDER: usize = 0;
 /// Value in satoshis of an output that holds alkanes and nothing else.
 const POSTAGE_SAT: u64 = 1_000;
@@ -53,7 +53,7 @@ pub fn builtins() -> Builtins {
     ])
 }
 
-/// What the market has made so far, for people who look for something to try.
+/// Contracts, pools and tokens that the market has made so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MarketSummary {
     /// The factory, once it is deployed and set up.
@@ -70,15 +70,15 @@ pub struct MarketSummary {
     pub unwrap: Option<Txid>,
 }
 
-/// The market with its accounts, its books and its source of chance.
+/// The market with its accounts, its engine state and its random numbers.
 pub struct Market {
     wallet: Wallet,
     /// Scripts of the scenario's accounts, which get tokens when the market is founded; the first pays for everything.
     guests: Vec<ScriptBuf>,
     patron: Arc<Wallet>,
-    books: Books,
+    state: EngineState,
     random: ChaCha8Rng,
-    /// Chance of those who deal in dollars, so that the others do what they would do without them.
+    /// Random numbers of the dollar traders, so that the others trade as they would without them.
     dealing: ChaCha8Rng,
     /// Transactions of the founding whose contracts are the tokens.
     deployed: Vec<Txid>,
@@ -102,7 +102,7 @@ impl Market {
             wallet: Wallet::new(own, &[&NAMES[..], &cryptoswap::DEALERS].concat()),
             guests,
             patron,
-            books: Books::new(builtins()),
+            state: EngineState::new(builtins()),
             random: ChaCha8Rng::seed_from_u64(own),
             dealing: ChaCha8Rng::seed_from_u64(own ^ u64::from_le_bytes(*b"dollars\0")),
             deployed: Vec::new(),
@@ -112,26 +112,26 @@ impl Market {
         }
     }
 
-    /// The same with a fourth pool, which closes a triangle: once traders have moved its prices apart, there is a cycle of trades that
+    /// This market with a fourth pool, which closes a triangle: once traders have moved its prices apart, there is a cycle of trades that
     /// pays. Without it the price of every token follows from one pool.
     #[must_use]
     pub fn with_triangle(self) -> Self {
         Self { is_triangle: true, ..self }
     }
 
-    /// Takes in the blocks of the best chain that it has not seen, after undoing those that have left it.
+    /// Applies new blocks of the best chain, after undoing those that have left it.
     ///
     /// # Errors
     /// The engine halts.
     pub fn observe(&mut self, node: &Node) -> Result<(), MarketError> {
-        self.books.follow(node)
+        self.state.follow(node)
     }
 
-    /// Makes the market's transactions of the next block and hands them to the node. The books must be at the node's tip
+    /// Makes the market's transactions of the next block and hands them to the node. The engine state must be at the node's tip
     /// ([`Market::observe`]).
     ///
     /// # Errors
-    /// The node refuses a transaction, or the books cannot be read.
+    /// The node refuses a transaction, or the state cannot be read.
     pub fn step(&mut self, node: &Node) -> Result<Vec<Txid>, MarketError> {
         let height = node.tip().height + 1;
         match height.checked_sub(FIRST_HEIGHT) {
@@ -145,15 +145,15 @@ impl Market {
         }
     }
 
-    /// What there is to try.
+    /// What exists now.
     ///
     /// # Errors
-    /// The books cannot be read.
+    /// The state cannot be read.
     pub fn summary(&self) -> Result<MarketSummary, MarketError> {
-        let pools = self.books.pools()?;
+        let pools = self.state.pools()?;
         let factory = (!pools.is_empty()).then_some(FACTORY);
         let ids = pools.iter().map(|pool| pool.id).collect();
-        let usd_token = self.books.storage(USD_TOKEN, b"/symbol")?.map(|_| USD_TOKEN);
+        let usd_token = self.state.storage(USD_TOKEN, b"/symbol")?.map(|_| USD_TOKEN);
         let btc_usd_pool = self.has_dollar_liquidity()?.then_some(BTC_USD_POOL);
         Ok(MarketSummary {
             factory,
@@ -173,14 +173,14 @@ impl Market {
     fn purse(&self, node: &Node, trader: usize) -> Result<Purse, MarketError> {
         let mut purse = Purse::default();
         for (outpoint, coin) in node.spendable(&[self.script(trader)].into()) {
-            let held = self.books.sheet(outpoint)?;
+            let held = self.state.sheet(outpoint)?;
             if held.is_empty() {
                 if coin.output.value.to_sat() > POSTAGE_SAT {
                     purse.coins.push((outpoint, coin.output));
                 }
             } else {
                 purse.alkanes.push((outpoint, coin.output));
-                purse.held.merge(&held).map_err(|error| MarketError::Books(error.to_string()))?;
+                purse.held.merge(&held).map_err(|error| MarketError::Inconsistent(error.to_string()))?;
             }
         }
         purse.coins.sort_by_key(|(outpoint, output)| (std::cmp::Reverse(output.value), *outpoint));

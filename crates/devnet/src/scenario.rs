@@ -32,7 +32,7 @@ pub enum ScenarioError {
 
 pub(crate) type Coins = Vec<(OutPoint, TxOut)>;
 
-/// The traders with their keys and their source of chance. The same seed on the same chain makes the same transactions.
+/// The traders with their keys and their random numbers. The same seed on the same chain makes the same transactions.
 #[derive(Debug)]
 pub struct Scenario {
     wallet: Arc<Wallet>,
@@ -171,19 +171,19 @@ impl Scenario {
         Ok(sent)
     }
 
-    /// A payer, an amount and coins that cover it with room for the fee, taken out of the payer's purse.
+    /// A payer, an amount and coins that cover it and the fee, taken out of the payer's purse.
     fn draw(&mut self, purses: &mut [Coins]) -> Option<(usize, u64, Coins)> {
-        const FEE_ROOM: u64 = 100_000;
+        const FEE_MAX: u64 = 100_000;
         let payer = self.below(purses.len());
         let balance: u64 = purses[payer].iter().map(|(_, output)| output.value.to_sat()).sum();
         let most = (balance / 4).min(PAYMENT_MAX);
-        if most <= PAYMENT_MIN + FEE_ROOM {
+        if most <= PAYMENT_MIN + FEE_MAX {
             return None;
         }
         let amount = PAYMENT_MIN + self.random.next_u64() % (most - PAYMENT_MIN);
         let mut coins = Coins::new();
         let mut gathered = 0;
-        while gathered < amount + FEE_ROOM && !purses[payer].is_empty() {
+        while gathered < amount + FEE_MAX && !purses[payer].is_empty() {
             let index = self.below(purses[payer].len());
             let coin = purses[payer].remove(index);
             gathered += coin.1.value.to_sat();
@@ -220,7 +220,7 @@ pub(crate) fn purses(wallet: &Wallet, node: &Node) -> Vec<Coins> {
         .map(|account| {
             node.spendable(&wallet.scripts(account))
                 .into_iter()
-                // Between the two questions the chain may have grown.
+                // The chain may have grown between the two reads.
                 .filter(|(_, coin)| !coin.coinbase || next.saturating_sub(coin.height) >= MATURITY)
                 // Postage: a received output may hold tokens.
                 .filter(|(_, coin)| coin.output.value.to_sat() >= PAYMENT_MIN)

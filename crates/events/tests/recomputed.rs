@@ -11,7 +11,7 @@ use paraffin_alkanes::{AlkanesModule, CallKind, ChainState, CodeCache, NativeEng
 use paraffin_amm::{Action, AmmModule, Markets, Parameters};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
 use paraffin_cryptoswap::{CryptoSwapModule, PoolProbe, PoolRules};
-use paraffin_devnet::market::{BTC_USD_POOL, Town, builtins};
+use paraffin_devnet::market::{BTC_USD_POOL, MarketChain, builtins};
 use paraffin_events::{
     Bounds, Checksum, Cursor, EventError, EventReader, Filter, INDEX_MAX, Kind, PoolModule, Position, PreparedFilter,
     Step, advance,
@@ -115,7 +115,7 @@ fn address(script: &ScriptBuf) -> Option<String> {
 
 #[test]
 fn events_are_those_of_raw_blocks_and_of_traces_from_any_place_on() {
-    let mut town = Town::new(6);
+    let mut town = MarketChain::new(6);
     town.grow(HEIGHT).unwrap();
     let blocks = town.blocks();
     let mut index = Index::new();
@@ -413,7 +413,7 @@ fn check_pages(index: &Index) {
 
 #[test]
 fn a_cursor_of_a_branch_that_was_left_is_taken_back_block_by_block() {
-    let mut town = Town::new(8);
+    let mut town = MarketChain::new(8);
     town.grow(125).unwrap();
     let one = town.blocks();
     town.fork(119, 128).unwrap();

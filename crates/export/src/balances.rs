@@ -21,7 +21,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     ),
 ];
 
-/// Writes who holds what, in the order of the ids of the alkanes.
+/// Writes all balances, in the order of the ids of the alkanes.
 pub(crate) fn write(span: Span<'_>, token: Option<AlkaneId>, output: &mut Output<'_>) -> Result<(), ExportError> {
     let state = ChainState::at(span.source.snapshot, span.to);
     // How many there are now, which is an estimate of an older block.

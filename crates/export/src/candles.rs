@@ -38,9 +38,9 @@ pub(crate) fn write(
     output: &mut Output<'_>,
 ) -> Result<(), ExportError> {
     let snapshot = span.source.snapshot;
-    let listed = Markets::at(snapshot, span.to);
+    let of_factories = Markets::at(snapshot, span.to);
     let others = PoolIndex::newest(snapshot)?.map(|_| PoolIndex::at(snapshot, span.to));
-    require_pool(selection.pool, &listed, others.as_ref())?;
+    require_pool(selection.pool, &of_factories, others.as_ref())?;
     let first = match span.from {
         0 => 0,
         height => timeframe.start(span.time_of(height)?),
@@ -50,12 +50,12 @@ pub(crate) fn write(
             && selection.token.is_none_or(|wanted| pool.tokens.contains(&wanted));
         if is_wanted { write_pool(markets, pool, timeframe, first, output) } else { Ok(()) }
     };
-    let total = listed.pools(Scope::All, 0, 0)?.total;
+    let total = of_factories.pools(Scope::All, 0, 0)?.total;
     output.expect(u64::from(total));
     let mut done = 0;
     while done < total {
-        for record in listed.pools(Scope::All, done, POOLS)?.items {
-            each(&listed, record.pool, output)?;
+        for record in of_factories.pools(Scope::All, done, POOLS)?.items {
+            each(&of_factories, record.pool, output)?;
             done += 1;
             output.done(u64::from(done))?;
         }
@@ -117,17 +117,17 @@ fn cells(pool: PoolIdentity, candle: &Candle) -> Vec<Cell> {
 }
 
 /// Where events and candles are: of pools of factories, and of others where these are indexed.
-pub(crate) fn markets_of(listed: &Markets, others: Option<&PoolIndex>) -> Vec<Markets> {
-    std::iter::once(listed.clone()).chain(others.map(PoolIndex::markets)).collect()
+pub(crate) fn markets_of(of_factories: &Markets, others: Option<&PoolIndex>) -> Vec<Markets> {
+    std::iter::once(of_factories.clone()).chain(others.map(PoolIndex::markets)).collect()
 }
 
 /// Refuses an id that is no pool's, which would give an empty file.
 pub(crate) fn require_pool(
     wanted: Option<AlkaneId>,
-    listed: &Markets,
+    of_factories: &Markets,
     others: Option<&PoolIndex>,
 ) -> Result<(), ExportError> {
     let Some(id) = wanted else { return Ok(()) };
     let is_other = || others.map_or(Ok(None), |index| index.pool(id));
-    if listed.pool(id)?.is_some() || is_other()?.is_some() { Ok(()) } else { Err(ExportError::NoPool(id)) }
+    if of_factories.pool(id)?.is_some() || is_other()?.is_some() { Ok(()) } else { Err(ExportError::NoPool(id)) }
 }

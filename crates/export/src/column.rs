@@ -1,4 +1,4 @@
-//! Columns as a dataset declares them, and as they stand in the file.
+//! Columns as a dataset declares them, and as the file stores them.
 
 use std::sync::Arc;
 

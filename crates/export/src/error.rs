@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use paraffin_primitives::{AlkaneId, Height};
 use parquet::errors::ParquetError;
 
-/// A file was not written. Then nothing is left of it.
+/// A file was not written, or was removed again.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The file is there, and was not to be replaced.
@@ -15,7 +15,7 @@ pub enum ExportError {
     DiskFull {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The file cannot be written.
@@ -23,7 +23,7 @@ pub enum ExportError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The rows do not fit the format: a fault of the program, or more than 32,767 row groups.
@@ -32,15 +32,15 @@ pub enum ExportError {
     /// There is no block in the index.
     #[error("the index is empty")]
     Empty,
-    /// This instance does not index what is asked for.
+    /// This instance does not have the index of the data set.
     #[error("this instance does not index {0}")]
     NotIndexed(&'static str),
-    /// The last block asked for is not indexed yet.
-    #[error("block {asked} is not indexed: the newest is {newest}")]
+    /// The last requested block is not indexed yet.
+    #[error("block {requested} is not indexed: the newest is {newest}")]
     AboveIndex {
-        /// The height asked for.
-        asked: Height,
-        /// The newest height that can be asked for.
+        /// The requested height.
+        requested: Height,
+        /// The newest indexed height.
         newest: Height,
     },
     /// The first block comes after the last.
@@ -88,7 +88,7 @@ impl ExportError {
         }
     }
 
-    /// The same, as the writer of the format says it.
+    /// Why a file cannot be written, from an error of the format writer.
     pub(crate) fn written(path: &Path, error: ParquetError) -> Self {
         match error {
             ParquetError::External(cause) => match cause.downcast::<io::Error>() {

@@ -16,13 +16,13 @@ use crate::{ExportError, balances, candles, swaps, transfers};
 /// What can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dataset {
-    /// Trades with pools that were kept, in the order of the chain.
+    /// Successful trades with pools, in the order of the chain.
     Swaps,
     /// Candles of pools.
     Candles(Timeframe),
-    /// Alkanes that moved, in the order of the chain.
+    /// Transfers of alkanes, in the order of the chain.
     Transfers,
-    /// Who holds how much.
+    /// Balances of holders.
     Balances,
 }
 
@@ -94,8 +94,8 @@ pub struct ExportSummary {
     pub bytes: u64,
 }
 
-/// Writes the rows of a selection into the file `path`, on the calling thread; a file that is there is replaced if `is_replacing` says so.
-/// `progress` is called every so often and may give it up.
+/// Writes the rows of a selection into the file `path`, on the calling thread; an existing file is replaced if `is_replacing` is true.
+/// `progress` is called at intervals and may stop the export.
 ///
 /// # Errors
 /// See [`ExportError`]; then the folder is as it was.
@@ -138,16 +138,16 @@ fn last_block(snapshot: &Snapshot, selection: &Selection) -> Result<(BlockId, u3
     }
     let to = selection.to.unwrap_or(newest);
     if to > newest {
-        return Err(ExportError::AboveIndex { asked: to, newest });
+        return Err(ExportError::AboveIndex { requested: to, newest });
     }
     if selection.from > to {
         return Err(ExportError::Range { from: selection.from, to });
     }
-    let record = snapshot.block(to)?.ok_or(ExportError::AboveIndex { asked: to, newest })?;
+    let record = snapshot.block(to)?.ok_or(ExportError::AboveIndex { requested: to, newest })?;
     Ok((record.id, record.time))
 }
 
-/// What the metadata of the file says, beside the units of its columns.
+/// Metadata of the file beside the units of its columns.
 fn notes(source: Source<'_>, selection: &Selection, block: BlockId, time: u32) -> Vec<(String, String)> {
     let Selection { dataset, from, pool, token, .. } = selection;
     let mut notes = vec![
@@ -180,7 +180,7 @@ pub(crate) struct Span<'s> {
 impl Span<'_> {
     /// Time in the header of a block, Unix seconds.
     pub(crate) fn time_of(&self, height: Height) -> Result<u32, ExportError> {
-        let above = ExportError::AboveIndex { asked: height, newest: self.to };
+        let above = ExportError::AboveIndex { requested: height, newest: self.to };
         Ok(self.source.snapshot.block(height)?.ok_or(above)?.time)
     }
 

@@ -15,7 +15,7 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Begins the file `path`; one that is there is replaced at the end if `is_replacing` says so.
+    /// Begins the file `path`; an existing one is replaced at the end if `is_replacing` is true.
     ///
     /// # Errors
     /// [`ExportError::Exists`], or the system refuses.

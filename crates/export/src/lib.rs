@@ -1,4 +1,4 @@
-//! Swaps, candles, transfers and balances out of the index, as Parquet files for those who analyse them (docs/export.md).
+//! Swaps, candles, transfers and balances out of the index, as Parquet files for analysis (docs/export.md).
 //!
 //! ```text
 //!  snapshot ─▶ rows (one file for each dataset) ─▶ writer (columns, row groups of bounded bytes) ─▶ file.part ─▶ file

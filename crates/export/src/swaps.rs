@@ -33,10 +33,10 @@ pub(crate) const COLUMNS: &[Column] = &[
 /// Writes the trades of the span, in the order of the chain.
 pub(crate) fn write(span: Span<'_>, selection: &Selection, output: &mut Output<'_>) -> Result<(), ExportError> {
     let snapshot = span.source.snapshot;
-    let listed = Markets::at(snapshot, span.to);
+    let of_factories = Markets::at(snapshot, span.to);
     let others = PoolIndex::newest(snapshot)?.map(|_| PoolIndex::at(snapshot, span.to));
-    require_pool(selection.pool, &listed, others.as_ref())?;
-    let all = markets_of(&listed, others.as_ref());
+    require_pool(selection.pool, &of_factories, others.as_ref())?;
+    let all = markets_of(&of_factories, others.as_ref());
     output.expect(u64::from(span.to - span.from) + 1);
     let mut from = span.from;
     loop {

@@ -33,23 +33,23 @@ pub(crate) const COLUMNS: &[Column] = &[
 
 /// Writes the transfers of the span, in the order of the chain.
 pub(crate) fn write(span: Span<'_>, token: Option<AlkaneId>, output: &mut Output<'_>) -> Result<(), ExportError> {
-    let kept = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&kept);
+    let used_bytes = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&used_bytes);
     let may_keep =
         move |bytes: usize| count.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= BLOCK_BYTES_MAX;
     let mut reader = EventReader::new(span.source.snapshot, span.source.network, Arc::new(may_keep));
     let alkanes = token.iter().map(AlkaneId::to_string).collect();
     let filter = Filter { kinds: vec![EventKind::Transfer], alkanes, ..Filter::default() };
-    // A filter of ids of alkanes that were ids before is one that can be read.
+    // A filter made of valid alkane ids is always valid.
     let filter = filter.prepare(span.source.network, |_| Ok(Vec::new()));
     let filter = filter.expect("the ids of a filter come from ids");
     output.expect(u64::from(span.to - span.from) + 1);
     for height in span.from..=span.to {
-        kept.store(0, Ordering::Relaxed);
+        used_bytes.store(0, Ordering::Relaxed);
         let transfers = reader.transfers(height, &filter).map_err(|error| {
             if error.is_out_of_memory() { ExportError::BlockTooLarge(height) } else { error.into() }
         })?;
-        let transfers = transfers.ok_or(ExportError::AboveIndex { asked: height, newest: span.to })?;
+        let transfers = transfers.ok_or(ExportError::AboveIndex { requested: height, newest: span.to })?;
         if !transfers.is_empty() {
             let time = span.time_of(height)?;
             for (number, transfer) in (0..).zip(transfers) {

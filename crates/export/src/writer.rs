@@ -31,7 +31,7 @@ pub(crate) struct TableWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Begins a file of one dataset. `notes` are kept in its metadata, beside the unit of every column.
+    /// Begins a file of one dataset. `notes` go to its metadata, beside the unit of every column.
     pub(crate) fn new(
         output: W,
         name: &str,

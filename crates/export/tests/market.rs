@@ -11,7 +11,7 @@ use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::{AlkanesModule, ChainState, CodeCache, Holder, NativeEngine, Order};
 use paraffin_amm::{Action, AmmModule, Markets, Parameters, Scope, Timeframe};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
-use paraffin_devnet::market::{Town, builtins};
+use paraffin_devnet::market::{MarketChain, builtins};
 use paraffin_export::{Dataset, ExportError, ExportSummary, Selection, Source, export};
 use paraffin_primitives::{Height, Network};
 use paraffin_store::{Module, Snapshot, Store, StoreOptions};
@@ -21,7 +21,7 @@ use parquet::record::Field;
 const HEIGHT: Height = 150;
 
 fn index(folder: &Path) -> Store {
-    let mut town = Town::new(6);
+    let mut town = MarketChain::new(6);
     town.grow(HEIGHT).unwrap();
     let engine = NativeEngine::new(Network::Regtest, Arc::new(builtins()), Arc::new(CodeCache::default()));
     let mut modules: Vec<Box<dyn Module>> = vec![
@@ -86,10 +86,10 @@ fn rows_are_those_of_the_readers_at_every_height() {
                 expected.push((event.txid.to_string(), pool.id.to_string(), amounts));
             }
         }
-        let found: Vec<_> =
+        let exported: Vec<_> =
             swaps.iter().map(|row| (row[4].clone(), row[6].clone(), [row[10].clone(), row[13].clone()])).collect();
         assert!(expected.len() > 5);
-        assert_eq!(found, expected);
+        assert_eq!(exported, expected);
 
         let (_, candles) = rows(&snapshot, &file, Dataset::Candles(Timeframe::Hour), Some(height)).unwrap();
         let mut expected = Vec::new();
@@ -106,11 +106,11 @@ fn rows_are_those_of_the_readers_at_every_height() {
                 ));
             }
         }
-        let found: Vec<_> = candles
+        let exported: Vec<_> = candles
             .iter()
             .map(|row| (row[0].clone(), row[4].clone(), row[12].clone(), [row[14].clone(), row[16].clone()]))
             .collect();
-        assert_eq!(found, expected);
+        assert_eq!(exported, expected);
 
         let state = ChainState::at(&snapshot, height);
         let (_, balances) = rows(&snapshot, &file, Dataset::Balances, Some(height)).unwrap();
@@ -121,11 +121,12 @@ fn rows_are_those_of_the_readers_at_every_height() {
                 expected.push([creation.id.to_string(), kind.to_owned(), holding.amount.to_string()]);
             }
         }
-        let mut found: Vec<_> = balances.iter().map(|row| [row[0].clone(), row[1].clone(), row[6].clone()]).collect();
+        let mut exported: Vec<_> =
+            balances.iter().map(|row| [row[0].clone(), row[1].clone(), row[6].clone()]).collect();
         expected.sort();
-        found.sort();
+        exported.sort();
         assert!(expected.len() > 10);
-        assert_eq!(found, expected);
+        assert_eq!(exported, expected);
     }
     let (_, transfers) = rows(&snapshot, &file, Dataset::Transfers, None).unwrap();
     assert!(transfers.len() > 100, "{}", transfers.len());

@@ -1,4 +1,4 @@
-//! What readers are given. Times are Unix seconds, ages seconds.
+//! Answers to readers. Times are Unix seconds, ages seconds.
 
 use crate::adapters::SourceKind;
 use crate::currency::Currency;
@@ -43,11 +43,11 @@ pub struct Rates {
     pub base: Currency,
     /// … so many units of these, as decimal text; the base itself first, with `1`.
     pub rates: Vec<(Currency, String)>,
-    /// Codes that were asked for and have no price.
+    /// Requested codes that have no price.
     pub missing: Vec<(String, Reason)>,
     /// How old they are.
     pub freshness: Freshness,
-    /// Where the prices of these currencies come from, where it was asked for.
+    /// Where the prices of these currencies come from, if requested.
     pub provenance: Option<Vec<(Currency, Provenance)>>,
 }
 
@@ -71,11 +71,11 @@ pub struct Offer {
     pub time: u64,
     /// Seconds since then.
     pub age: u64,
-    /// What is made of it.
+    /// Its role in the price.
     pub role: Role,
 }
 
-/// What is made of a source's rate.
+/// Role of a source's rate in the price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The price is the median of these.
@@ -123,7 +123,7 @@ pub struct Unpriced {
     pub missing: Vec<(String, Reason)>,
 }
 
-/// Whether the rates are well.
+/// State of the rates and sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// Age of the freshest rate.
@@ -138,7 +138,7 @@ pub struct Status {
     pub sources: Vec<SourceStatus>,
 }
 
-/// Whether a source is well.
+/// State of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceStatus {
     /// Its name.
@@ -149,13 +149,13 @@ pub struct SourceStatus {
     pub currencies: usize,
     /// Its own time of the freshest rate.
     pub as_of: Option<u64>,
-    /// When it last answered as it should.
+    /// Time of its last valid answer.
     pub answered_at: Option<u64>,
-    /// Why the newest question brought nothing; `None` after a good one.
+    /// Why the newest poll failed; `None` after a success.
     pub failure: Option<String>,
-    /// Questions since the start.
+    /// Polls since the start.
     pub polls: u64,
-    /// How many of them brought nothing.
+    /// How many of them failed.
     pub failures: u64,
     /// Currencies of its newest answer whose rate cannot be used, with the reason.
     pub refused: Vec<(Currency, String)>,

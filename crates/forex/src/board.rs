@@ -1,4 +1,4 @@
-//! What all sources reported, and the answers that are made of it. Nothing here waits; the time is passed in.
+//! The quotes of all sources, and the answers made of them. Nothing here waits; the time is passed in.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::sheet::{Quote, Reading};
 /// The newest rates of every source.
 pub struct Board {
     rules: Rules,
-    known: RwLock<Known>,
-    /// The prices that were made last.
+    states: RwLock<SourceStates>,
+    /// Cache of the prices.
     view: Mutex<Option<Arc<View>>>,
 }
 
-struct Known {
+struct SourceStates {
     /// Counts the changes.
     generation: u64,
     sources: Vec<Source>,
@@ -40,12 +40,12 @@ struct Source {
     refused: Vec<(Currency, String)>,
 }
 
-/// The prices of a time.
+/// Prices that hold for a span of time.
 struct View {
     generation: u64,
-    /// From this on …
+    /// Begin of the span.
     made_at: u64,
-    /// … until a rate becomes too old at this time.
+    /// End of the span: a rate becomes too old at this time.
     until: u64,
     names: Vec<String>,
     currencies: Vec<Judged>,
@@ -53,7 +53,7 @@ struct View {
 
 struct Judged {
     price: Result<Price, Reason>,
-    /// Source, what it reports, what is made of it.
+    /// Index of the source, its quote, and the role of the quote.
     offers: Vec<(usize, Quote, Role)>,
 }
 
@@ -73,7 +73,7 @@ impl Board {
             refused: Vec::new(),
         };
         let sources = sources.into_iter().map(source).collect();
-        Self { rules, known: RwLock::new(Known { generation: 0, sources }), view: Mutex::new(None) }
+        Self { rules, states: RwLock::new(SourceStates { generation: 0, sources }), view: Mutex::new(None) }
     }
 
     /// A board of rates that never change: `base` and decimal texts of one time, as a file source named `file` reports them.
@@ -86,10 +86,10 @@ impl Board {
         Ok(board)
     }
 
-    /// Takes an answer of a source in. Older rates never replace newer ones. Answers the source's rates if any has changed.
+    /// Adds an answer of a source. Older rates never replace newer ones. Returns the source's rates if any has changed.
     pub(crate) fn take(&self, source: usize, reading: Reading, now: u64) -> Option<Vec<Quote>> {
-        let mut known = self.known.write();
-        let entry = known.sources.get_mut(source)?;
+        let mut states = self.states.write();
+        let entry = states.sources.get_mut(source)?;
         let mut is_changed = false;
         for quote in reading.quotes {
             let held = &mut entry.quotes[quote.currency.index()];
@@ -103,15 +103,15 @@ impl Board {
         entry.failure = None;
         entry.refused = reading.refused.iter().map(|(currency, error)| (*currency, error.to_string())).collect();
         let quotes = is_changed.then(|| entry.quotes.iter().flatten().copied().collect());
-        known.generation += u64::from(is_changed);
+        states.generation += u64::from(is_changed);
         quotes
     }
 
     /// The rates of an earlier run.
     pub(crate) fn restore(&self, name: &str, quotes: Vec<Quote>) {
-        let mut known = self.known.write();
-        known.generation += 1;
-        if let Some(source) = known.sources.iter_mut().find(|source| source.name == name) {
+        let mut states = self.states.write();
+        states.generation += 1;
+        if let Some(source) = states.sources.iter_mut().find(|source| source.name == name) {
             for quote in quotes {
                 source.quotes[quote.currency.index()] = Some(quote);
             }
@@ -120,16 +120,16 @@ impl Board {
 
     /// A source answered that nothing has changed.
     pub(crate) fn confirmed(&self, source: usize, now: u64) {
-        if let Some(source) = self.known.write().sources.get_mut(source) {
+        if let Some(source) = self.states.write().sources.get_mut(source) {
             (source.answered_at, source.failure) = (Some(now), None);
             source.polls += 1;
         }
     }
 
-    /// Takes note of a failure; true when it is another than before.
+    /// Records a failure; true when it differs from the one before.
     pub(crate) fn failed(&self, source: usize, error: FeedError) -> bool {
-        let mut known = self.known.write();
-        let Some(source) = known.sources.get_mut(source) else { return false };
+        let mut states = self.states.write();
+        let Some(source) = states.sources.get_mut(source) else { return false };
         let is_other = source.failure.as_ref() != Some(&error);
         source.failure = Some(error);
         source.polls += 1;
@@ -139,8 +139,8 @@ impl Board {
 
     /// What every source reported last.
     pub(crate) fn by_source(&self) -> Vec<(String, Vec<Quote>)> {
-        let known = self.known.read();
-        known
+        let states = self.states.read();
+        states
             .sources
             .iter()
             .map(|source| (source.name.clone(), source.quotes.iter().flatten().copied().collect()))
@@ -148,33 +148,33 @@ impl Board {
     }
 
     fn view(&self, now: u64) -> Arc<View> {
-        let mut kept = self.view.lock();
-        let known = self.known.read();
-        if let Some(view) = &*kept
-            && view.generation == known.generation
+        let mut cached = self.view.lock();
+        let states = self.states.read();
+        if let Some(view) = &*cached
+            && view.generation == states.generation
             && (view.made_at..view.until).contains(&now)
         {
             return Arc::clone(view);
         }
         let mut until = u64::MAX;
         let judged = |currency: Currency| {
-            let offers = known.sources.iter().enumerate();
-            let offers = offers.filter_map(|(place, source)| Some((place, source.quotes[currency.index()]?)));
-            let (places, quotes): (Vec<usize>, Vec<Quote>) = offers.unzip();
+            let offers = states.sources.iter().enumerate();
+            let offers = offers.filter_map(|(index, source)| Some((index, source.quotes[currency.index()]?)));
+            let (indexes, quotes): (Vec<usize>, Vec<Quote>) = offers.unzip();
             for quote in &quotes {
                 let ages = [Some(self.rules.stale_after), self.rules.limit];
                 let ends = ages.into_iter().flatten().map(|age| quote.time.saturating_add(age).saturating_add(1));
                 until = ends.filter(|end| *end > now).fold(until, u64::min);
             }
             let (roles, price) = judge(&quotes, now, self.rules);
-            let offers = places.into_iter().zip(quotes).zip(roles).map(|((place, quote), role)| (place, quote, role));
+            let offers = indexes.into_iter().zip(quotes).zip(roles).map(|((index, quote), role)| (index, quote, role));
             let price = if currency == Currency::USD { Ok(DOLLAR) } else { price };
             Judged { price, offers: offers.collect() }
         };
         let currencies = Currency::all().map(judged).collect();
-        let names = known.sources.iter().map(|source| source.name.clone()).collect();
-        let view = Arc::new(View { generation: known.generation, made_at: now, until, names, currencies });
-        *kept = Some(Arc::clone(&view));
+        let names = states.sources.iter().map(|source| source.name.clone()).collect();
+        let view = Arc::new(View { generation: states.generation, made_at: now, until, names, currencies });
+        *cached = Some(Arc::clone(&view));
         view
     }
 
@@ -185,14 +185,14 @@ impl Board {
     pub fn rates(&self, base: &str, quotes: Option<&[String]>, provenance: bool, now: u64) -> Result<Rates, Unpriced> {
         let base = covered(base)?;
         let view = self.view(now);
-        let mut asked: Vec<Result<Currency, String>> = match quotes {
+        let mut requested: Vec<Result<Currency, String>> = match quotes {
             None => Currency::all().map(Ok).collect(),
             Some(codes) => codes.iter().map(|code| Currency::of_code(code).ok_or(code.to_uppercase())).collect(),
         };
         let mut seen = std::collections::BTreeSet::new();
-        asked.retain(|code| *code != Ok(base) && seen.insert(code.clone()));
+        requested.retain(|code| *code != Ok(base) && seen.insert(code.clone()));
         let (mut rates, mut missing, mut times) = (vec![(base, "1".to_owned())], Vec::new(), Vec::new());
-        for code in asked {
+        for code in requested {
             match code {
                 Err(code) => missing.push((code, Reason::Unsupported)),
                 Ok(quote) => match view.pair(base, quote) {
@@ -205,8 +205,8 @@ impl Board {
             }
         }
         let provenance = provenance.then(|| {
-            let told = rates.iter().filter(|(currency, _)| *currency != Currency::USD);
-            told.filter_map(|(currency, _)| Some((*currency, view.provenance(*currency, now)?))).collect()
+            let priced = rates.iter().filter(|(currency, _)| *currency != Currency::USD);
+            priced.filter_map(|(currency, _)| Some((*currency, view.provenance(*currency, now)?))).collect()
         });
         Ok(Rates { base, rates, missing, freshness: self.freshness(&view, base, &times, now), provenance })
     }
@@ -237,11 +237,11 @@ impl Board {
         Ok(Conversion { from, to, rate: rate.to_rate(), result, freshness })
     }
 
-    /// Whether the rates are well; this never fails.
+    /// State of the rates and sources; this never fails.
     pub fn status(&self, now: u64) -> Status {
         let view = self.view(now);
         let Freshness { as_of, is_stale, .. } = self.freshness(&view, Currency::USD, &[], now);
-        let known = self.known.read();
+        let states = self.states.read();
         let source = |source: &Source| {
             let quotes = || source.quotes.iter().flatten();
             SourceStatus {
@@ -256,7 +256,7 @@ impl Board {
                 refused: source.refused.clone(),
             }
         };
-        let sources = known.sources.iter().map(source).collect();
+        let sources = states.sources.iter().map(source).collect();
         Status {
             age: as_of.map(|time| now.saturating_sub(time)),
             as_of,

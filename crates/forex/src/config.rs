@@ -15,9 +15,9 @@ use crate::policy::Rules;
 const SOURCES_MAX: usize = 32;
 /// Longest name of a source, bytes.
 const NAME_LEN_MAX: usize = 32;
-/// Least time between two questions.
+/// Least time between two polls.
 const POLL_MIN: Duration = Duration::from_millis(50);
-/// Longest time between two questions.
+/// Longest time between two polls.
 const POLL_MAX: Duration = Duration::from_secs(31 * 86_400);
 
 /// Settings of the feeds.
@@ -56,7 +56,7 @@ pub struct SourceConfig {
     pub url: Option<String>,
     /// The file of [`SourceKind::File`].
     pub path: Option<PathBuf>,
-    /// Time between two questions; absent: that of its kind.
+    /// Time between two polls; absent: that of its kind.
     pub poll: Option<Duration>,
     /// For [`SourceKind::Chainlink`]: the contract (`0x` and 40 hex digits) that returns the dollars for one unit of a currency.
     pub feeds: BTreeMap<String, String>,
@@ -70,13 +70,13 @@ impl std::fmt::Debug for SourceConfig {
 }
 
 impl SourceConfig {
-    /// A source of its kind with nothing else said.
+    /// A source of a kind with default settings.
     pub fn of_kind(kind: SourceKind) -> Self {
         Self { kind, name: None, url: None, path: None, poll: None, feeds: BTreeMap::new() }
     }
 }
 
-/// How a source is asked.
+/// How a source is read.
 #[derive(Debug, Clone)]
 pub(crate) enum Way {
     Get(Uri),

@@ -37,7 +37,7 @@ impl Currency {
         CODES[self.index()]
     }
 
-    /// Place in [`Currency::all`].
+    /// Index in [`Currency::all`].
     pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }

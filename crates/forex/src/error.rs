@@ -26,8 +26,8 @@ pub enum RowError {
     /// Not a date.
     #[error("its date is not a date")]
     Date,
-    /// The source's own time lies ahead.
-    #[error("its date lies in the future")]
+    /// The source's own time is in the future.
+    #[error("its date is in the future")]
     Future,
     /// Twice in one answer, with two rates for one date.
     #[error("it stands there twice with different rates")]
@@ -47,7 +47,7 @@ impl From<DecimalError> for RowError {
 /// Why a feed gave no new rates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
-    /// The feed cannot be reached or gave no whole answer in time. It is asked again.
+    /// The feed cannot be reached or gave no whole answer in time. It is tried again.
     #[error("not available: {0}")]
     Unavailable(String),
     /// Another HTTP status than 200.
@@ -101,7 +101,7 @@ pub enum ForexError {
     Aside {
         /// The folder of the history.
         folder: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
 }

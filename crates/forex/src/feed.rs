@@ -12,21 +12,21 @@ use crate::clock::Clock;
 use crate::config::{Checked, ForexConfig, Way};
 use crate::error::{FeedError, ForexError};
 use crate::history;
-use crate::poller::{Diary, Poller};
+use crate::poller::{Poller, QuoteLog};
 use crate::sheet::AHEAD_MAX;
 use crate::web::{Validators, Web};
 
-/// All sources with a task each, and what they reported in a folder. Dropping it stops them as well, without waiting.
+/// All sources with a task each, and their quotes in a folder. Dropping it stops them as well, without waiting.
 pub struct ForexFeed {
     board: Arc<Board>,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
-    diary: Option<Arc<Diary>>,
+    quote_log: Option<Arc<QuoteLog>>,
 }
 
 impl ForexFeed {
-    /// Reads what an earlier run learnt from `folder` and begins to ask the sources. A source that is away delays its rates and nothing
-    /// else. Where there is nothing but the sample, no folder is made and no task runs. Must be called within an async runtime.
+    /// Reads the quotes of earlier runs from `folder` and begins to poll the sources. An unavailable source delays its rates and
+    /// nothing else. Where there is nothing but the sample, no folder is made and no task runs. Must be called within an async runtime.
     ///
     /// # Errors
     /// A setting cannot be used, another process uses the folder, or the disk refuses.
@@ -35,21 +35,21 @@ impl ForexFeed {
         let names = sources.iter().map(|source| (source.name.clone(), source.kind));
         let board = Arc::new(Board::new(config.rules(), names));
         let (stop, stopping) = watch::channel(false);
-        let mut feed = Self { board: Arc::clone(&board), stop, tasks: Vec::new(), diary: None };
-        let (samples, asked): (Vec<_>, Vec<_>) =
+        let mut feed = Self { board: Arc::clone(&board), stop, tasks: Vec::new(), quote_log: None };
+        let (samples, polled): (Vec<_>, Vec<_>) =
             sources.into_iter().enumerate().partition(|(_, source)| matches!(source.way, Way::Sample));
-        for (place, _) in samples {
-            take_sample(&board, place, clock());
+        for (source_index, _) in samples {
+            take_sample(&board, source_index, clock());
         }
-        if !asked.is_empty() {
-            feed.begin(asked, config, folder, clock, &stopping)?;
+        if !polled.is_empty() {
+            feed.begin(polled, config, folder, clock, &stopping)?;
         }
         Ok(feed)
     }
 
     fn begin(
         &mut self,
-        asked: Vec<(usize, Checked)>,
+        polled: Vec<(usize, Checked)>,
         config: &ForexConfig,
         folder: &Path,
         clock: &Clock,
@@ -58,21 +58,21 @@ impl ForexFeed {
         let now = clock();
         let (log, loaded) = history::open(folder, now)?;
         for (name, mut quotes) in loaded {
-            // A clock that was wrong when a rate was written must not hold back all later ones.
+            // A rate written while the clock was wrong must not block all later ones.
             quotes.retain(|quote| quote.time <= now.saturating_add(AHEAD_MAX));
             self.board.restore(&name, quotes);
         }
-        let diary = Arc::new(Diary { log, works: Arc::new(Mutex::new(true)) });
-        self.diary = Some(Arc::clone(&diary));
+        let quote_log = Arc::new(QuoteLog { log, is_writable: Arc::new(Mutex::new(true)) });
+        self.quote_log = Some(Arc::clone(&quote_log));
         let web = Web::new(config.timeout);
-        for (place, source) in asked {
+        for (source_index, source) in polled {
             let poller = Poller {
                 board: Arc::clone(&self.board),
-                place,
+                source_index,
                 source,
                 web: web.clone(),
                 clock: Arc::clone(clock),
-                diary: Arc::clone(&diary),
+                quote_log: Arc::clone(&quote_log),
                 validators: Validators::default(),
                 failures: 0,
             };
@@ -81,20 +81,20 @@ impl ForexFeed {
         Ok(())
     }
 
-    /// What is known, for those who answer.
+    /// The board from which requests are answered.
     pub fn board(&self) -> Arc<Board> {
         Arc::clone(&self.board)
     }
 
-    /// Stops asking and waits until nothing is being written.
+    /// Stops polling and waits until nothing is being written.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         for task in std::mem::take(&mut self.tasks) {
             // A task ends by itself; a panic in it was reported already.
             let _ = task.await;
         }
-        if let Some(diary) = self.diary.take() {
-            drop(diary.works.lock().await);
+        if let Some(quote_log) = self.quote_log.take() {
+            drop(quote_log.is_writable.lock().await);
         }
     }
 }
@@ -105,11 +105,11 @@ impl Drop for ForexFeed {
     }
 }
 
-fn take_sample(board: &Board, place: usize, now: u64) {
+fn take_sample(board: &Board, source_index: usize, now: u64) {
     let outcome: Result<_, FeedError> = adapters::sample(now);
     match outcome {
-        Ok(reading) => _ = board.take(place, reading, now),
+        Ok(reading) => _ = board.take(source_index, reading, now),
         // A test reads it.
-        Err(error) => _ = board.failed(place, error),
+        Err(error) => _ = board.failed(source_index, error),
     }
 }

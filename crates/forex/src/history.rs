@@ -1,4 +1,4 @@
-//! What the sources reported, on the disk: an append-only log, read once at the start.
+//! The quotes of the sources on the disk: an append-only log, read once at the start.
 //!
 //! A record is its kind `1` and a JSON text: `{"source": name, "quotes": [{"currency", "per_usd": [numerator, denominator], "time"}]}`,
 //! everything that one source reports; the last of a source counts. Records of another kind are skipped, so that an older program
@@ -24,23 +24,23 @@ const SEGMENT_BYTES: u64 = 1 << 20;
 /// Size at which the log is written anew, bytes.
 const DISK_BYTES_MAX: u64 = 4 << 20;
 
-/// What an earlier run learnt, by source.
+/// Quotes of earlier runs by source.
 pub(crate) type Loaded = BTreeMap<String, Vec<Quote>>;
 
 #[derive(Serialize, Deserialize)]
 struct Record {
     source: String,
-    quotes: Vec<Kept>,
+    quotes: Vec<QuoteRecord>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct QuoteRecord {
     currency: String,
     per_usd: [String; 2],
     time: u64,
 }
 
-impl Kept {
+impl QuoteRecord {
     fn quote(&self) -> Option<Quote> {
         let currency = Currency::of_code(&self.currency).filter(|currency| *currency != Currency::USD)?;
         Some(Quote { currency, per_usd: Ratio::of_parts(&self.per_usd)?, time: self.time })
@@ -49,12 +49,12 @@ impl Kept {
 
 /// The record of a source.
 pub(crate) fn record(source: &str, quotes: &[Quote]) -> Vec<u8> {
-    let kept = |quote: &Quote| Kept {
+    let to_record = |quote: &Quote| QuoteRecord {
         currency: quote.currency.code().to_owned(),
         per_usd: quote.per_usd.parts(),
         time: quote.time,
     };
-    let record = Record { source: source.to_owned(), quotes: quotes.iter().map(kept).collect() };
+    let record = Record { source: source.to_owned(), quotes: quotes.iter().map(to_record).collect() };
     let mut bytes = vec![SOURCE];
     // Texts and integers are always written.
     bytes.extend(serde_json::to_vec(&record).unwrap_or_default());
@@ -63,14 +63,14 @@ pub(crate) fn record(source: &str, quotes: &[Quote]) -> Vec<u8> {
 
 pub(crate) fn read_record(payload: &[u8]) -> Option<(String, Vec<Quote>)> {
     let record: Record = serde_json::from_slice(payload.strip_prefix(&[SOURCE])?).ok()?;
-    Some((record.source, record.quotes.iter().map(Kept::quote).collect::<Option<_>>()?))
+    Some((record.source, record.quotes.iter().map(QuoteRecord::quote).collect::<Option<_>>()?))
 }
 
 fn options() -> LogOptions {
     LogOptions { segment_bytes: SEGMENT_BYTES, ..LogOptions::default() }
 }
 
-/// Opens the history in `folder` and reads it. Damage costs what was learnt and never the start: a damaged history is put aside, under a
+/// Opens the history in `folder` and reads it. Damage costs quotes and never the start: a damaged history is put aside, under a
 /// name with `now` (Unix seconds) in it, and a new one begins with what could still be read.
 ///
 /// # Errors

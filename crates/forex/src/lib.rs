@@ -1,8 +1,8 @@
 //! Rates between twenty currencies, from the feeds of central banks and others.
 //!
 //! Invariants: a rate is an exact fraction from the feed's digits to the answer's, and no floating point is used anywhere; every rate
-//! states its age by its source's own clock; what has no price is missing, never guessed; no reader waits for the network; a
-//! source that fails, lies or goes away leaves its last rates standing and their age growing.
+//! states its age by its source's own clock; what has no price is missing, never guessed; no reader waits for the network; when
+//! a source fails, answers falsely or is away, its last rates are served and their age grows.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic)]
 

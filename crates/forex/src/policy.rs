@@ -1,5 +1,5 @@
 //! One price out of what several sources report (docs/forex.md): the median of the fresh ones; with four or more, those are
-//! left out that lie farther from it than ten median deviations and five percent.
+//! left out that are farther from it than ten median deviations and five percent.
 
 use std::cmp::Ordering;
 
@@ -9,9 +9,9 @@ use crate::sheet::Quote;
 
 /// Sources from which on outliers can be recognized.
 const OUTLIERS_FROM: usize = 4;
-/// Median deviations that a rate may lie away from the median.
+/// Median deviations that a rate may be away from the median.
 const DEVIATIONS: u32 = 10;
-/// Percent that it may lie away in any case.
+/// Percent that it may be away in any case.
 const PERCENT: u32 = 5;
 
 /// How old rates may be, seconds.
@@ -32,7 +32,7 @@ pub(crate) struct Price {
     pub(crate) time: u64,
 }
 
-/// What is made of every quote, in their order, and the price.
+/// The role of every quote, in their order, and the price.
 pub(crate) fn judge(quotes: &[Quote], now: u64, rules: Rules) -> (Vec<Role>, Result<Price, Reason>) {
     let age = |quote: &Quote| now.saturating_sub(quote.time);
     let is_within = |quote: &Quote| rules.limit.is_none_or(|limit| age(quote) <= limit);
@@ -67,7 +67,7 @@ pub(crate) fn judge(quotes: &[Quote], now: u64, rules: Rules) -> (Vec<Role>, Res
     (roles.clone(), median(used(&roles)).ok_or(reason))
 }
 
-/// How far from the median a rate may lie, and the median.
+/// Largest distance of a rate from the median, and the median.
 fn bound(quotes: &[Quote]) -> Option<(Ratio, Ratio)> {
     let middle = median(quotes.to_vec())?.per_usd;
     let mut distances: Vec<Ratio> = quotes.iter().map(|quote| quote.per_usd.distance(&middle)).collect();
@@ -104,17 +104,17 @@ mod tests {
     const NOW: u64 = 1_800_000_000;
     const RULES: Rules = Rules { stale_after: 100, limit: Some(1_000) };
 
-    fn quotes(told: &[(&str, u64)]) -> Vec<Quote> {
+    fn quotes(given: &[(&str, u64)]) -> Vec<Quote> {
         let quote = |(text, age): &(&str, u64)| Quote {
             currency: Currency::EUR,
             per_usd: rate(text).unwrap(),
             time: NOW - age,
         };
-        told.iter().map(quote).collect()
+        given.iter().map(quote).collect()
     }
 
-    fn price(told: &[(&str, u64)]) -> Result<(String, u64), Reason> {
-        judge(&quotes(told), NOW, RULES).1.map(|price| (price.per_usd.to_rate(), NOW - price.time))
+    fn price(given: &[(&str, u64)]) -> Result<(String, u64), Reason> {
+        judge(&quotes(given), NOW, RULES).1.map(|price| (price.per_usd.to_rate(), NOW - price.time))
     }
 
     #[test]
@@ -140,8 +140,8 @@ mod tests {
     #[test]
     fn with_four_sources_one_that_is_ten_times_off_never_counts() {
         for wrong in ["8.0", "0.08", "0.9", "0.7"] {
-            let told = [("0.801", 1), ("0.8", 1), (wrong, 1), ("0.802", 1)];
-            let (roles, price) = judge(&quotes(&told), NOW, RULES);
+            let given = [("0.801", 1), ("0.8", 1), (wrong, 1), ("0.802", 1)];
+            let (roles, price) = judge(&quotes(&given), NOW, RULES);
             assert_eq!(roles, [Role::Used, Role::Used, Role::Outlier, Role::Used], "{wrong}");
             assert_eq!(price.unwrap().per_usd.to_rate(), "0.801");
         }
@@ -159,11 +159,11 @@ mod tests {
     proptest! {
         #[test]
         fn the_price_lies_among_the_rates_and_does_not_depend_on_their_order(
-            told in prop::collection::vec((1_u32.., 0_u64..1_200), 1..9), turn in 0_usize..9,
+            given in prop::collection::vec((1_u32.., 0_u64..1_200), 1..9), turn in 0_usize..9,
         ) {
-            let texts: Vec<(String, u64)> = told.iter().map(|(number, age)| (number.to_string(), *age)).collect();
-            let told: Vec<(&str, u64)> = texts.iter().map(|(text, age)| (text.as_str(), *age)).collect();
-            let quotes = quotes(&told);
+            let texts: Vec<(String, u64)> = given.iter().map(|(number, age)| (number.to_string(), *age)).collect();
+            let given: Vec<(&str, u64)> = texts.iter().map(|(text, age)| (text.as_str(), *age)).collect();
+            let quotes = quotes(&given);
             let (roles, price) = judge(&quotes, NOW, RULES);
             let mut turned = quotes.clone();
             turned.rotate_left(turn % quotes.len());

@@ -1,4 +1,4 @@
-//! The task that asks one source at its interval.
+//! The task that polls one source at its interval.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,22 +25,22 @@ const FIRST_RETRY: Duration = Duration::from_secs(30);
 /// A failure that goes on is logged again after so many.
 const REPEATS_LOGGED: u32 = 24;
 
-/// Where what was learnt is written down.
-pub(crate) struct Diary {
+/// The log of received quotes, shared by all pollers.
+pub(crate) struct QuoteLog {
     pub(crate) log: Log,
-    /// Held while a record is being written; false once the disk has refused.
-    pub(crate) works: Arc<Mutex<bool>>,
+    /// Locked while a record is being written; false once a write has failed.
+    pub(crate) is_writable: Arc<Mutex<bool>>,
 }
 
-/// Asks one source.
+/// Polls one source.
 pub(crate) struct Poller {
     pub(crate) board: Arc<Board>,
-    /// Place of the source on the board.
-    pub(crate) place: usize,
+    /// Index of the source on the board.
+    pub(crate) source_index: usize,
     pub(crate) source: Checked,
     pub(crate) web: Web,
     pub(crate) clock: Clock,
-    pub(crate) diary: Arc<Diary>,
+    pub(crate) quote_log: Arc<QuoteLog>,
     pub(crate) validators: Validators,
     pub(crate) failures: u32,
 }
@@ -65,7 +65,7 @@ impl Poller {
         }
     }
 
-    /// Asks once. Answers the time until the next question.
+    /// Polls once. Returns the time until the next poll.
     async fn poll(&mut self) -> Duration {
         let outcome = self.ask().await;
         let (now, interval, name) = ((self.clock)(), self.source.poll, self.source.name.as_str());
@@ -76,19 +76,19 @@ impl Poller {
                 }
                 self.failures = 0;
                 match reading {
-                    None => self.board.confirmed(self.place, now),
+                    None => self.board.confirmed(self.source_index, now),
                     Some(reading) => self.take(reading, now).await,
                 }
                 jittered(interval)
             }
             Err(error) => {
-                let is_other = self.board.failed(self.place, error.clone());
+                let is_other = self.board.failed(self.source_index, error.clone());
                 if is_other || self.failures.is_multiple_of(REPEATS_LOGGED) {
                     tracing::warn!(source = name, %error, "no new rates; the last ones stand");
                 }
                 self.failures = self.failures.saturating_add(1);
                 let doubled = FIRST_RETRY.saturating_mul(1 << (self.failures - 1).min(20));
-                // A feed that rests is not asked more often for it.
+                // A feed without rates today is not polled more often.
                 jittered(if error == FeedError::Empty { interval } else { doubled.min(interval) })
             }
         }
@@ -101,7 +101,7 @@ impl Poller {
                 Fetched::Unchanged => Ok(None),
                 Fetched::Body(body, validators) => {
                     let reading = adapters::read(self.source.kind, &body, (self.clock)())?;
-                    // What could not be read must not be answered later with "unchanged".
+                    // An unreadable answer must not lead to "unchanged" later.
                     self.validators = validators;
                     Ok(Some(reading))
                 }
@@ -130,15 +130,18 @@ impl Poller {
         for (currency, error) in &reading.refused {
             tracing::warn!(source = self.source.name, %currency, %error, "a rate is not used");
         }
-        if let Some(quotes) = self.board.take(self.place, reading, now) {
+        if let Some(quotes) = self.board.take(self.source_index, reading, now) {
             self.write(history::record(&self.source.name, &quotes)).await;
         }
     }
 
-    /// Writes a record down. A disk that refuses costs the history and not the rates.
+    /// Appends a record. A failing disk costs the history and not the rates.
     async fn write(&self, record: Vec<u8>) {
-        let (board, log, permit) =
-            (Arc::clone(&self.board), self.diary.log.clone(), Arc::clone(&self.diary.works).lock_owned().await);
+        let (board, log, permit) = (
+            Arc::clone(&self.board),
+            self.quote_log.log.clone(),
+            Arc::clone(&self.quote_log.is_writable).lock_owned().await,
+        );
         if !*permit {
             return;
         }
@@ -167,10 +170,10 @@ async fn read_file(path: &Path) -> Result<Vec<u8>, FeedError> {
     Ok(bytes)
 }
 
-/// A tenth more or less, so that many instances do not ask at the same moment.
+/// A tenth more or less, so that many instances do not poll at the same time.
 fn jittered(interval: Duration) -> Duration {
     let mut byte = [128];
-    // Without randomness every instance asks at its own start's rhythm, which does as well.
+    // Without randomness the intervals only differ by the start of each instance.
     let _ = getrandom::fill(&mut byte);
     interval / 10 * 9 + interval / 5 * u32::from(byte[0]) / 255
 }

@@ -212,7 +212,7 @@ mod tests {
             (ratio("1.0000000000250000001"), "1.00000000003"),
             (ratio("0.1000000000005"), "0.1"),
             (ratio("0.1000000000015"), "0.100000000002"),
-            // The digits overflow into the next place.
+            // Rounding carries into the next digit.
             (ratio("9.999999999999"), "10"),
             (ratio("0.9999999999999"), "1"),
             (ratio("9999999999995"), "10000000000000"),

@@ -5,13 +5,13 @@ use crate::decimal::{Decimal, RATE_DIGITS_MAX};
 use crate::error::{FeedError, RowError};
 use crate::ratio::Ratio;
 
-/// How far a source's own time may lie ahead of our clock, seconds: some feeds state the day for which their rates are valid,
+/// Most seconds by which a source's own time may be ahead of our clock: some feeds state the day for which their rates are valid,
 /// which begins up to a day and a half after they were set.
 pub(crate) const AHEAD_MAX: u64 = 36 * 3_600;
 /// Most units that a rate is stated for.
 pub(crate) const UNITS_MAX: u32 = 1_000_000;
 
-/// What one source says of one currency.
+/// The rate of one currency at one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quote {
     pub(crate) currency: Currency,
@@ -21,7 +21,7 @@ pub(crate) struct Quote {
     pub(crate) time: u64,
 }
 
-/// What was learnt from one answer.
+/// The usable and the refused rates of one answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// At most one of each currency, never of the dollar, ordered by currency.
@@ -134,7 +134,7 @@ mod tests {
         Ok((rate(text)?, time))
     }
 
-    fn told(reading: &Reading) -> Vec<(String, String, u64)> {
+    fn texts(reading: &Reading) -> Vec<(String, String, u64)> {
         reading.quotes.iter().map(|quote| (quote.currency.to_string(), quote.per_usd.to_rate(), quote.time)).collect()
     }
 
@@ -148,7 +148,7 @@ mod tests {
         sheet.add("EUR", &row("7", NOW));
         let expected = [("EUR", "0.8", NOW - 60), ("GBP", "0.4", NOW - 90), ("JPY", "120", NOW - 60)];
         let expected = expected.map(|(code, rate, time)| (code.to_owned(), rate.to_owned(), time));
-        assert_eq!(told(&sheet.finish().unwrap()), expected);
+        assert_eq!(texts(&sheet.finish().unwrap()), expected);
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
             sheet.add(code, &row(text, time));
         }
         let reading = sheet.finish().unwrap();
-        let codes: Vec<String> = told(&reading).into_iter().map(|(code, rate, _)| format!("{code} {rate}")).collect();
+        let codes: Vec<String> = texts(&reading).into_iter().map(|(code, rate, _)| format!("{code} {rate}")).collect();
         assert_eq!(codes, ["EUR 0.8", "JPY 151"]);
         assert_eq!(reading.refused, [(Currency::of_code("GBP").unwrap(), RowError::Contradiction)]);
     }

@@ -13,12 +13,12 @@ use paraffin_web::{BodyError, Connections, HttpsClient, describe, read_body};
 use crate::adapters::BODY_BYTES_MAX;
 use crate::error::FeedError;
 
-/// How long an idle connection is kept.
+/// Time after which an idle connection is closed.
 const POOL_IDLE: Duration = Duration::from_secs(30);
 /// Longest validator that is sent back, bytes.
 const VALIDATOR_LEN_MAX: usize = 512;
 
-/// What a feed gave with its answer so that it can be asked for changes alone.
+/// Validators of the last answer (`ETag`, `Last-Modified`), for conditional requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Validators {
     etag: Option<HeaderValue>,
@@ -72,7 +72,7 @@ impl Web {
         let request = request
             .header(USER_AGENT, concat!("paraffin/", env!("CARGO_PKG_VERSION")))
             .body(Full::new(body))
-            .map_err(|_| FeedError::Unavailable("the address cannot be asked".to_owned()))?;
+            .map_err(|_| FeedError::Unavailable("the address cannot be requested".to_owned()))?;
         match tokio::time::timeout(self.timeout, self.exchange(request)).await {
             Ok(outcome) => outcome,
             Err(_) => Err(FeedError::Unavailable(format!("no answer within {} ms", self.timeout.as_millis()))),

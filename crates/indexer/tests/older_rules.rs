@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use paraffin_alkanes::{AlkanesModule, CodeCache, NativeEngine};
 use paraffin_amm::{AmmModule, Parameters};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
-use paraffin_devnet::market::{Town, builtins};
+use paraffin_devnet::market::{MarketChain, builtins};
 use paraffin_indexer::{Indexer, IndexerOptions};
 use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter, Rewound, Store, StoreError, StoreOptions};
@@ -86,7 +86,7 @@ fn content(indexer: &Indexer) -> [[u8; 32]; 2] {
 
 #[test]
 fn contracts_of_older_rules_are_indexed_anew_with_their_readers_and_nothing_else() {
-    let mut town = Town::new(5);
+    let mut town = MarketChain::new(5);
     town.grow(112).unwrap();
     let blocks = town.blocks();
     let (folder, straight) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

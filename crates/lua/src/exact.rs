@@ -79,7 +79,7 @@ impl Operand {
     fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Exact(one), Self::Exact(other)) => Some(one.cmp(other)),
-            // An exact number lies beyond all integers.
+            // An exact number is beyond all integers.
             (Self::Exact(one), Self::Integer(_)) => {
                 Some(if one.is_negative() { Ordering::Less } else { Ordering::Greater })
             }

@@ -8,11 +8,11 @@ use crate::outcome::ScriptError;
 
 /// Name of the chunk that builds what scripts see; error messages never give its lines.
 pub(crate) const LIBRARY_CHUNK: &str = "library";
-/// Functions that are looked at for the place of an error.
+/// Most stack levels that are searched for the location of an error.
 const LEVELS_MAX: usize = 8;
-/// Longest error text that leaves a script, in bytes.
+/// Longest error text of a script that a caller gets, in bytes.
 const MESSAGE_BYTES_MAX: usize = 4096;
-/// What Lua itself says when the allocator refuses.
+/// Lua's own message when the allocator refuses.
 const OUT_OF_MEMORY: &str = "not enough memory";
 
 /// Ends the script: no `pcall` stops it.
@@ -20,20 +20,20 @@ pub(crate) fn raise(exhausted: Exhausted) -> Error {
     Error::external(exhausted)
 }
 
-/// An error that the script may catch, with the place in the script that called.
+/// An error that the script may catch, with the location in the script that called.
 pub(crate) fn fail(lua: &Lua, message: &str) -> Error {
-    Error::runtime(place_in_script(lua).unwrap_or_default() + message)
+    Error::runtime(script_location(lua).unwrap_or_default() + message)
 }
 
-/// `script:7: `, the innermost place of the running functions that is not inside of the library.
-pub(crate) fn place_in_script(lua: &Lua) -> Option<String> {
+/// `script:7: `, the innermost location on the stack that is not inside of the library.
+pub(crate) fn script_location(lua: &Lua) -> Option<String> {
     (1..=LEVELS_MAX).find_map(|level| {
-        let place = lua.inspect_stack(level, |debug| {
+        let location = lua.inspect_stack(level, |debug| {
             let source = debug.source().short_src.map(std::borrow::Cow::into_owned)?;
             let line = debug.current_line().filter(|_| source != LIBRARY_CHUNK)?;
             Some(format!("{source}:{line}: "))
         });
-        place.flatten()
+        location.flatten()
     })
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn text_argument(lua: &Lua, arguments: &MultiValue, index: usize, nam
     }
 }
 
-/// What is at the bottom of an error that passed through our functions.
+/// The root cause of an error that passed through our functions.
 fn root(error: &Error) -> &Error {
     match error {
         Error::CallbackError { cause, .. } | Error::WithContext { cause, .. } => root(cause),
@@ -58,7 +58,7 @@ fn root(error: &Error) -> &Error {
     }
 }
 
-/// The budget that a raised value says is used up.
+/// The exhausted budget that a raised value stands for.
 pub(crate) fn exhausted_by(meter: &Meter, raised: &Value) -> Option<Exhausted> {
     if let Some(exhausted) = meter.exhausted() {
         return Some(exhausted);
@@ -71,7 +71,7 @@ pub(crate) fn exhausted_by(meter: &Meter, raised: &Value) -> Option<Exhausted> {
     is_memory.then(|| meter.exhaust(Budget::Memory))
 }
 
-/// The words of an error of ours, without the stack that was found on its way.
+/// The message of an error of ours, without the stack trace.
 pub(crate) fn words(error: &Error) -> String {
     let words = match root(error) {
         Error::RuntimeError(words) => words.clone(),

@@ -135,7 +135,7 @@ impl Frame {
         out.flush().await
     }
 
-    /// Reads a frame at the server, which does not believe a worker: nothing longer than `bytes_max` is taken.
+    /// Reads a frame at the server, which does not trust a worker: nothing longer than `bytes_max` is taken.
     pub(crate) async fn receive_from(
         from: &mut (impl tokio::io::AsyncRead + Unpin),
         bytes_max: usize,

@@ -5,14 +5,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The barriers around a worker: for each one that is missing, why. A worker without a filter of system calls exists only on
-/// processors for which none is known; elsewhere it does not start.
+/// processors without one; elsewhere it does not start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerIsolation {
     /// Namespaces of user, mounts, network, processes and IPC.
     pub without_namespaces: Option<String>,
     /// A root with nothing in it.
     pub without_empty_root: Option<String>,
-    /// A filter that leaves the system calls of a program which computes.
+    /// A filter that allows only the system calls that computing needs.
     pub without_filter: Option<String>,
 }
 

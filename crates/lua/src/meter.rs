@@ -13,7 +13,7 @@ pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 256;
 #[error("{}", .0.sentence())]
 pub(crate) struct Exhausted(pub(crate) Budget);
 
-/// Counts for one script. Once a budget is used up every further look says so, whatever the script catches.
+/// Counts for one script. Once a budget is exhausted every further check fails, whatever the script catches.
 pub(crate) struct Meter {
     instructions_left: Cell<u64>,
     calls_left: Cell<u32>,

@@ -28,7 +28,7 @@ impl Budget {
         }
     }
 
-    /// The sentence for people.
+    /// The message as text.
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Instructions => "the script has used up its instructions",

@@ -6,7 +6,7 @@ use mlua::chunk::ChunkMode;
 use mlua::{Function, HookTriggers, Lua, LuaOptions, MultiValue, StdLib, Table, Value, VmState};
 use serde_json::value::RawValue;
 
-use crate::fault::{LIBRARY_CHUNK, exhausted_by, fail, place_in_script, raise, uncaught, words};
+use crate::fault::{LIBRARY_CHUNK, exhausted_by, fail, raise, script_location, uncaught, words};
 use crate::meter::{INSTRUCTIONS_PER_LOOK, Meter};
 use crate::outcome::ScriptError;
 use crate::{LuaSettings, json, names, patterns};
@@ -38,7 +38,7 @@ pub struct CallError {
 pub struct Script {
     /// Its text.
     pub source: String,
-    /// What stands in `args`, from 1 on.
+    /// The values of `args`, from index 1 on.
     pub arguments: Vec<Box<RawValue>>,
     /// The methods in `_RPC`, by their real names.
     pub methods: Vec<String>,
@@ -57,37 +57,37 @@ pub fn run(settings: &LuaSettings, script: &Script, calls: Box<dyn Calls>) -> Re
     }
     let meter = Rc::new(Meter::start(settings));
     // What fails outside of the script's own protected call is our part of the work: its arguments, its result.
-    let told = |error: mlua::Error| uncaught(&meter, &Value::Error(Box::new(error)));
-    let sandbox = Sandbox::new(settings, &meter).map_err(told)?;
+    let to_error = |error: mlua::Error| uncaught(&meter, &Value::Error(Box::new(error)));
+    let sandbox = Sandbox::new(settings, &meter).map_err(to_error)?;
     let chunk = sandbox.load(&script.source)?;
-    sandbox.fill(settings, &meter, script, calls).map_err(told)?;
-    let mut ended = sandbox.protected.call::<MultiValue>(chunk).map_err(told)?;
+    sandbox.fill(settings, &meter, script, calls).map_err(to_error)?;
+    let mut ended = sandbox.protected.call::<MultiValue>(chunk).map_err(to_error)?;
     let ok = ended.pop_front();
     let value = ended.pop_front().unwrap_or(Value::Nil);
     if ok != Some(Value::Boolean(true)) || meter.exhausted().is_some() {
         return Err(uncaught(&meter, &value));
     }
-    json::write_values(settings, &meter, &[value], false).map_err(told)
+    json::write_values(settings, &meter, &[value], false).map_err(to_error)
 }
 
 /// Whether a source is Lua.
 ///
 /// # Errors
-/// [`ScriptError::SourceTooLarge`], [`ScriptError::Syntax`] with the place, [`ScriptError::Exhausted`] for memory.
+/// [`ScriptError::SourceTooLarge`], [`ScriptError::Syntax`] with the location, [`ScriptError::Exhausted`] for memory.
 pub fn check(settings: &LuaSettings, source: &str) -> Result<(), ScriptError> {
     if source.len() > settings.source_bytes_max {
         return Err(ScriptError::SourceTooLarge);
     }
     let meter = Rc::new(Meter::start(settings));
-    let told = |error: mlua::Error| uncaught(&meter, &Value::Error(Box::new(error)));
-    Sandbox::new(settings, &meter).map_err(told)?.load(source).map(drop)
+    let to_error = |error: mlua::Error| uncaught(&meter, &Value::Error(Box::new(error)));
+    Sandbox::new(settings, &meter).map_err(to_error)?.load(source).map(drop)
 }
 
 struct Sandbox {
     lua: Lua,
-    /// What the script sees as its globals.
+    /// The globals of the script.
     env: Table,
-    /// Runs a function and gives what it raises as it is.
+    /// Runs a function and returns what it raises unchanged.
     protected: Function,
 }
 
@@ -95,7 +95,7 @@ impl Sandbox {
     fn new(settings: &LuaSettings, meter: &Rc<Meter>) -> mlua::Result<Self> {
         let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8;
         // With `catch_rust_panics` Lua's own `pcall` and `xpcall` stay. The others are not to be used here: mlua 0.12's `xpcall`
-        // writes beyond its part of the stack where calls in each other leave no room.
+        // writes beyond its part of the stack when nested calls have used it up.
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(true))?;
         lua.set_memory_limit(settings.memory_bytes_max)?;
         let own = primitives(&lua, settings, meter)?;
@@ -149,7 +149,7 @@ impl Sandbox {
                     Ok(answer) => json::read(lua, &meter, &answer, settings.depth_max)
                         .map_err(|error| spoken(lua, &meter, error, &format!("answer of {name}: "))),
                     Err(CallError { code, message }) => {
-                        // Without a place, as scripts know it.
+                        // Without a location, as scripts expect it.
                         Err(mlua::Error::runtime(format!("RPC error {code}: {message}")))
                     }
                 }
@@ -164,7 +164,7 @@ impl Sandbox {
     }
 }
 
-/// An error of the turning between JSON and Lua, with what was turned and the place; a used up budget stays what it is.
+/// An error of the conversion between JSON and Lua, with what was converted and the location; an exhausted budget stays one.
 fn spoken(lua: &Lua, meter: &Meter, error: mlua::Error, what: &str) -> mlua::Error {
     let error = Value::Error(Box::new(error));
     if let Some(exhausted) = exhausted_by(meter, &error) {
@@ -176,14 +176,14 @@ fn spoken(lua: &Lua, meter: &Meter, error: mlua::Error, what: &str) -> mlua::Err
     }
 }
 
-/// A text that names a place inside of the library, with the place in the script that called it instead. To be run where
+/// Replaces a location inside of the library in an error text by that of the calling script. To be run where
 /// the error was raised.
 fn placed(lua: &Lua, raised: &Value) -> Option<mlua::Result<mlua::LuaString>> {
     let text = raised.as_string()?.as_bytes();
-    let place = text.strip_prefix(LIBRARY_CHUNK.as_bytes())?.strip_prefix(b":")?;
-    let line = place.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let words = place[line..].strip_prefix(b": ")?;
-    let mut whole = place_in_script(lua).unwrap_or_default().into_bytes();
+    let after_chunk = text.strip_prefix(LIBRARY_CHUNK.as_bytes())?.strip_prefix(b":")?;
+    let line = after_chunk.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let words = after_chunk[line..].strip_prefix(b": ")?;
+    let mut whole = script_location(lua).unwrap_or_default().into_bytes();
     whole.extend_from_slice(words);
     Some(lua.create_string(whole))
 }

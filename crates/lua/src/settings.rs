@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LuaSettings {
-    /// Whether scripts are run and kept at all.
+    /// Whether scripts are run and stored at all.
     pub enabled: bool,
     /// Instructions of the Lua machine, with what its library does for them: each step of a pattern, every 16 bytes that a
     /// function reads.
@@ -34,7 +34,7 @@ pub struct LuaSettings {
     pub scripts_per_caller_max: usize,
     /// How long a script waits for its turn before its caller gets the answer that the server is busy.
     pub wait_ms_max: u64,
-    /// Saved scripts of one account; beyond it the one that was saved longest ago goes.
+    /// Saved scripts of one account; beyond it the oldest is removed.
     pub saved_scripts_max: u32,
     /// The same for the bytes of all saved scripts of one account.
     pub saved_bytes_max: u64,

@@ -18,9 +18,9 @@ use crate::{WorkerIsolation, attempts};
 
 /// Stack of the thread that runs scripts. Lua stops at 200 frames of its own in each other.
 const STACK_BYTES: usize = 16 << 20;
-/// Memory of the whole process beyond which the system gives no more: the script's own, and what turning JSON takes.
+/// Memory limit of the whole process: that of the script, and that of converting JSON.
 const ADDRESS_BYTES_MAX: u64 = 4 << 30;
-/// Scripts give way to the server.
+/// Niceness of scripts, so that the server has priority.
 const NICENESS: i32 = 10;
 /// The first argument of the second process.
 const INSIDE: &str = "--inside";
@@ -86,7 +86,7 @@ pub fn work(arguments: &[OsString]) -> io::Result<()> {
     if given.wants_filter {
         own::give_up_privileges(given.is_inside)?;
     }
-    // Threads have to be there before the filter: it leaves no way to start one.
+    // Threads have to be there before the filter: none can be started after it.
     std::thread::scope(|scope| {
         let work = || {
             // Only now, so that a busy machine does not delay the start.
@@ -148,7 +148,7 @@ fn serve(isolation: &WorkerIsolation) -> io::Result<()> {
     }
 }
 
-/// The server, asked by a script that waits for the answer.
+/// The server, called by a script that waits for the answer.
 struct Server;
 
 impl Server {

@@ -1,4 +1,4 @@
-//! The side of the server: processes that run scripts, kept for the next script of the same caller, ended where a script is stuck.
+//! The side of the server: processes that run scripts, reused for the next script of the same caller, killed when a script is stuck.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
@@ -27,7 +27,7 @@ const CALL_GRACE: Duration = Duration::from_millis(250);
 const START_TIMEOUT: Duration = Duration::from_secs(3);
 /// Longest report of a process about itself in bytes.
 const REPORT_BYTES_MAX: usize = 16 << 10;
-/// Scripts that one process runs before another takes its place.
+/// Scripts that one process runs before it is replaced.
 const SCRIPTS_PER_WORKER: u32 = 1_000;
 /// Beyond the longest result: what a frame has around it, and a method's name.
 const FRAME_EXTRA_BYTES: usize = 64 << 10;
@@ -93,49 +93,49 @@ pub struct Workers {
     idle: Mutex<VecDeque<Worker>>,
     /// What the newest process reported, so that a change is logged.
     isolation: Mutex<Option<WorkerIsolation>>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     callers: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
 impl Workers {
     /// No process is started before the first script.
     pub fn new(settings: LuaSettings, program: WorkerProgram) -> Self {
-        let places = Arc::new(Semaphore::new(settings.scripts_max));
+        let permits = Arc::new(Semaphore::new(settings.scripts_max));
         let (idle, isolation) = (Mutex::default(), Mutex::default());
-        Self { settings, program, idle, isolation, places, callers: Mutex::default() }
+        Self { settings, program, idle, isolation, permits, callers: Mutex::default() }
     }
 
     /// Starts a process as for a script, ends it, and returns what isolates it; the log has it too.
     ///
     /// # Errors
-    /// [`NotRun::NoWorker`]; the log says why.
+    /// [`NotRun::NoWorker`]; the reason is logged.
     pub async fn check_isolation(&self) -> Result<WorkerIsolation, NotRun> {
         self.start("").await.map(|(_, isolation)| isolation)
     }
 
-    /// A place for a script of `caller`: first among his own, then among all.
-    async fn place(&self, caller: &str) -> Result<(OwnedSemaphorePermit, OwnedSemaphorePermit), NotRun> {
+    /// Permits for a script of `caller`: one of its own, then one of all.
+    async fn acquire_permits(&self, caller: &str) -> Result<(OwnedSemaphorePermit, OwnedSemaphorePermit), NotRun> {
         let deadline = Instant::now() + self.settings.wait();
-        let own = self.places_of(caller);
-        let places = async {
+        let own = self.permits_of(caller);
+        let permits = async {
             let own = own.acquire_owned().await.map_err(|_| NotRun::Busy)?;
-            let any = Arc::clone(&self.places).acquire_owned().await.map_err(|_| NotRun::Busy)?;
+            let any = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| NotRun::Busy)?;
             Ok((own, any))
         };
-        timeout_at(deadline, places).await.map_err(|_| NotRun::Busy)?
+        timeout_at(deadline, permits).await.map_err(|_| NotRun::Busy)?
     }
 
-    fn places_of(&self, caller: &str) -> Arc<Semaphore> {
+    fn permits_of(&self, caller: &str) -> Arc<Semaphore> {
         let mut callers = self.callers.lock();
-        if let Some(places) = callers.get(caller).and_then(Weak::upgrade) {
-            return places;
+        if let Some(permits) = callers.get(caller).and_then(Weak::upgrade) {
+            return permits;
         }
         if callers.len() >= CALLERS_KEPT {
-            callers.retain(|_, places| places.strong_count() > 0);
+            callers.retain(|_, permits| permits.strong_count() > 0);
         }
-        let places = Arc::new(Semaphore::new(self.settings.scripts_per_caller_max));
-        callers.insert(caller.to_owned(), Arc::downgrade(&places));
-        places
+        let permits = Arc::new(Semaphore::new(self.settings.scripts_per_caller_max));
+        callers.insert(caller.to_owned(), Arc::downgrade(&permits));
+        permits
     }
 
     /// A process that has run nothing, or nothing but scripts of this caller.
@@ -156,7 +156,7 @@ impl Workers {
             return Some(worker);
         }
         // This one is running by now.
-        let running = self.settings.scripts_max.saturating_sub(self.places.available_permits());
+        let running = self.settings.scripts_max.saturating_sub(self.permits.available_permits());
         let idle_max = self.settings.scripts_max.saturating_sub(running);
         let over = idle.len().saturating_sub(idle_max);
         idle.drain(..over);
@@ -185,7 +185,7 @@ impl Workers {
     ///
     /// A worker that is dropped is killed, so nothing is left of a script whose caller has gone away.
     async fn converse(&self, caller: &str, first: Frame, host: Option<&dyn Host>) -> Result<Outcome, NotRun> {
-        let _places = self.place(caller).await?;
+        let _permits = self.acquire_permits(caller).await?;
         let mut worker = self.worker(caller).await?;
         let started = Instant::now();
         let mut calls = 0;

@@ -1,4 +1,4 @@
-//! Properties: whatever a program is, it ends within its budgets; and our patterns mean what Lua's own mean.
+//! Properties: every program ends within its budgets; and our patterns mean what Lua's own mean.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 use std::time::{Duration, Instant};

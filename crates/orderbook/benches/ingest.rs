@@ -1,4 +1,4 @@
-//! Change events that become durable and enter the book: how many in a second, in requests of 1,000.
+//! Change events that become durable and are applied to the book: how many in a second, in requests of 1,000.
 //!
 //! Catches: a flush for every event or request where one serves many; an event parsed twice; a market walked for its checksum.
 //! `cargo bench -p paraffin-orderbook --bench ingest`; `--test` runs a small one.
@@ -50,7 +50,7 @@ fn main() {
         rates.push(count as f64 / started.elapsed().as_secs_f64());
         let (checksum, newest) =
             orderbook.read(|book| (book.snapshot("orbitals:mainnet:book:*").checksum, book.newest()));
-        active = orderbook.read(paraffin_orderbook::Book::active);
+        active = orderbook.read(paraffin_orderbook::MarketBook::active);
         orderbook.close();
         drop(orderbook);
         let started = Instant::now();

@@ -9,20 +9,20 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::change::{Change, Missed, Op, Part, Ring};
 use crate::event::Effect;
 use crate::market::Market;
+use crate::market_orders::MarketOrders;
 use crate::name::Name;
 use crate::order::{Order, Position, Status};
-use crate::shelf::Shelf;
 
 /// Bounds of the memory of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Most active orders; more are refused.
     pub active_max: usize,
-    /// Orders that have ended and can still be asked for; the oldest leave first.
+    /// Orders that have ended and can still be read; the oldest are removed first.
     pub finished_max: usize,
     /// Orders beyond those of which only the position is remembered, so that an old event does not bring one back.
     pub remembered_max: usize,
-    /// Changes kept for subscribers that come back.
+    /// Changes held for subscribers that reconnect.
     pub changes_max: usize,
     /// Bytes of those changes, about.
     pub change_bytes_max: usize,
@@ -66,25 +66,25 @@ pub struct Snapshot {
 
 type Key = (Name, Box<str>);
 
-/// See the module.
+/// All orders by source and id, with the active ones indexed by market.
 #[derive(Debug)]
-pub struct Book {
+pub struct MarketBook {
     limits: Limits,
     orders: HashMap<Key, Arc<Order>>,
     active: usize,
-    shelves: HashMap<Name, Shelf>,
+    active_by_market: HashMap<Name, MarketOrders>,
     /// How many active orders have a market as their main one.
     mains: BTreeMap<Name, usize>,
     /// Orders that have ended, in the order in which they did.
     finished: VecDeque<(Key, Position)>,
     remembered: HashMap<u128, Position>,
     remembered_order: VecDeque<(u128, Position)>,
-    /// What a table held up to here is gone.
+    /// Position of the last truncation of each table: orders up to it are removed.
     floors: BTreeMap<Name, Position>,
     ring: Ring,
 }
 
-/// Parts of a book that are kept on disk beside its orders.
+/// Parts of a saved book beside its orders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rest {
     pub(crate) seq: u64,
@@ -96,19 +96,19 @@ fn digest(source: &str, id: &str) -> u128 {
     xxh3_128(&[source.as_bytes(), &[0], id.as_bytes()].concat())
 }
 
-impl Book {
+impl MarketBook {
     /// An empty book.
     pub fn new(limits: Limits) -> Self {
         Self::restore(limits, Rest::default(), Vec::new())
     }
 
-    /// A book as it was kept; `orders` hold those that have ended in the order in which they did.
+    /// A book from its saved parts; `orders` hold those that have ended in the order in which they did.
     pub(crate) fn restore(limits: Limits, rest: Rest, orders: Vec<Arc<Order>>) -> Self {
         let mut book = Self {
             limits,
             orders: HashMap::with_capacity(orders.len()),
             active: 0,
-            shelves: HashMap::new(),
+            active_by_market: HashMap::new(),
             mains: BTreeMap::new(),
             finished: VecDeque::new(),
             remembered: rest.remembered.iter().copied().collect(),
@@ -129,8 +129,8 @@ impl Book {
         book
     }
 
-    /// What has to be kept: the rest, and all orders, those that have ended in the order in which they did.
-    pub(crate) fn kept(&self) -> (Rest, Vec<Arc<Order>>) {
+    /// The parts to save: the rest, and all orders, those that have ended in the order in which they did.
+    pub(crate) fn to_parts(&self) -> (Rest, Vec<Arc<Order>>) {
         let rest = Rest {
             seq: self.ring.newest(),
             floors: self.floors.clone(),
@@ -149,11 +149,11 @@ impl Book {
         (rest, active.chain(finished).collect())
     }
 
-    /// Takes in what an event means.
+    /// Applies the effect of an event.
     pub fn apply(&mut self, effect: Effect) {
         match effect {
             Effect::None => {}
-            Effect::Order(order) => self.tell(order),
+            Effect::Order(order) => self.update(order),
             Effect::Truncate { table, position } => self.truncate(&table, position),
         }
     }
@@ -175,7 +175,7 @@ impl Book {
         }
     }
 
-    fn tell(&mut self, order: Arc<Order>) {
+    fn update(&mut self, order: Arc<Order>) {
         let order = match self.floors.get(order.table()) {
             Some(floor) if order.position() <= *floor => Arc::new(order.with_status(Status::Removed)),
             _ => order,
@@ -193,7 +193,7 @@ impl Book {
         }
     }
 
-    /// Puts `order` in the place of `before` and publishes what changed.
+    /// Replaces `before` by `order` and publishes the change.
     fn set(&mut self, before: Option<&Arc<Order>>, order: Arc<Order>) {
         let key: Key = (order.source().clone(), order.id().into());
         let was_active = before.filter(|before| before.status().is_active());
@@ -225,15 +225,15 @@ impl Book {
         self.forget();
     }
 
-    /// Takes an order out of the markets that it is no longer in; `next` will be put in afterwards.
+    /// Removes an order from the markets that it is no longer in; `next` is inserted afterwards.
     fn leave(&mut self, was: &Arc<Order>, next: Option<&Arc<Order>>) {
         self.active -= 1;
         let stays = |market: &Name| next.is_some_and(|next| next.topics().contains(market));
         for market in was.topics().iter().filter(|market| !stays(market)) {
-            if let Some(shelf) = self.shelves.get_mut(market) {
-                shelf.take(was.id());
-                if shelf.len() == 0 {
-                    self.shelves.remove(market);
+            if let Some(orders_of_market) = self.active_by_market.get_mut(market) {
+                orders_of_market.take(was.id());
+                if orders_of_market.len() == 0 {
+                    self.active_by_market.remove(market);
                 }
             }
         }
@@ -249,15 +249,15 @@ impl Book {
         self.active += 1;
         let piece = order.piece();
         for market in order.topics() {
-            match self.shelves.get_mut(market) {
-                Some(shelf) => shelf.put(Arc::clone(order), piece),
-                None => self.shelves.entry(market.clone()).or_default().put(Arc::clone(order), piece),
+            match self.active_by_market.get_mut(market) {
+                Some(orders_of_market) => orders_of_market.put(Arc::clone(order), piece),
+                None => self.active_by_market.entry(market.clone()).or_default().put(Arc::clone(order), piece),
             }
         }
         *self.mains.entry(order.market_key().clone()).or_default() += 1;
     }
 
-    /// Lets go of the oldest orders that have ended, but for their positions.
+    /// Removes the oldest orders that have ended, and remembers only their positions.
     fn forget(&mut self) {
         let is_this = |order: &Arc<Order>, position| order.position() == position && !order.status().is_active();
         while self.orders.len() - self.active > self.limits.finished_max {
@@ -269,7 +269,7 @@ impl Book {
                 self.remembered_order.push_back((digest, position));
             }
         }
-        // Places of orders that were reported once more.
+        // Entries of orders that have changed since.
         if self.finished.len() > 2 * self.limits.finished_max + 1_000 {
             let orders = &self.orders;
             self.finished.retain(|(key, position)| orders.get(key).is_some_and(|order| is_this(order, *position)));
@@ -283,7 +283,7 @@ impl Book {
     }
 
     fn checksum(&self, market: &str) -> u32 {
-        self.shelves.get(market).map_or(0, Shelf::checksum)
+        self.active_by_market.get(market).map_or(0, MarketOrders::checksum)
     }
 
     /// One order by source and id, ended or not.
@@ -297,7 +297,7 @@ impl Book {
     }
 
     /// How many orders more may become active.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn active_left(&self) -> usize {
         self.limits.active_max.saturating_sub(self.active)
     }
 
@@ -314,7 +314,7 @@ impl Book {
 
     /// The active orders of a market; none for an unknown one.
     pub fn snapshot(&self, market: &str) -> Snapshot {
-        let orders = self.shelves.get(market).map(Shelf::orders).unwrap_or_default();
+        let orders = self.active_by_market.get(market).map(MarketOrders::orders).unwrap_or_default();
         Snapshot { seq: self.ring.newest(), orders, checksum: self.checksum(market) }
     }
 
@@ -323,7 +323,7 @@ impl Book {
         self.ring.newest()
     }
 
-    /// Number of the oldest change that is kept; one more than the newest when none is.
+    /// Number of the oldest change in the ring; one more than the newest when it is empty.
     pub fn oldest(&self) -> u64 {
         self.ring.oldest()
     }
@@ -331,7 +331,7 @@ impl Book {
     /// At most `limit` changes after `since`, oldest first. A position in the future has none.
     ///
     /// # Errors
-    /// [`Missed`] when some after `since` are not kept any more.
+    /// [`Missed`] when some after `since` are gone.
     pub fn after(&self, since: u64, limit: usize) -> Result<Vec<Arc<Change>>, Missed> {
         self.ring.after(since, limit)
     }

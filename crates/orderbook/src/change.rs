@@ -1,4 +1,4 @@
-//! One change of a market as sent to its subscribers, and the newest of them for those who were away.
+//! One change of a market as sent to its subscribers, and a ring of the newest for subscribers that reconnect.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -14,11 +14,11 @@ use crate::order::Order;
 pub enum Op {
     /// It is in the market, with these values.
     Upsert,
-    /// It left.
+    /// It is no longer in the market.
     Remove,
 }
 
-/// What one change means in one market. Its text is written at most once, however many read it.
+/// What one change means in one market. Its text is written once for all readers.
 #[derive(Debug)]
 pub struct Part {
     /// The market.
@@ -87,7 +87,7 @@ impl Change {
     }
 }
 
-/// A reader's position lies before the oldest change that is kept.
+/// A reader's position is before the oldest change in the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the changes after {since} are not kept any more")]
 pub struct Missed {
@@ -126,7 +126,7 @@ impl Ring {
         self.newest
     }
 
-    /// Number of the oldest change that is kept; one more than the newest when none is.
+    /// Number of the oldest change in the ring; one more than the newest when it is empty.
     pub(crate) fn oldest(&self) -> u64 {
         self.newest + 1 - self.changes.len() as u64
     }

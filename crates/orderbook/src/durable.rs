@@ -1,7 +1,7 @@
-//! Where events are kept before they are acknowledged: in a log of our own, or in a stream that many gateways share.
+//! Where events are stored before they are acknowledged: in a log of our own, or in a stream that many gateways share.
 //!
-//! The log is written by one thread, which then takes the events into the book. A shared stream is written by everybody, so the
-//! book follows what comes back from it, in its order.
+//! The log is written by one thread, which then takes the events into the book. A shared stream has many writers, so the
+//! book applies what comes back from it, in its order.
 
 mod log;
 
@@ -22,7 +22,7 @@ pub enum StreamState {
     Ready,
     /// It takes none at the moment and is tried again; reads go on.
     Away,
-    /// It does not fit the book, which stands still until the operator repairs it; the program's log says why.
+    /// It does not fit the book, which is not updated until the operator repairs it; the reason is logged.
     Mismatch,
 }
 
@@ -37,7 +37,7 @@ impl StreamState {
     }
 }
 
-/// See the module.
+/// The durable stream of an orderbook.
 pub(crate) enum DurableStream {
     /// `paraffin_log` in the orderbook's own folder.
     Log(EmbeddedLog),
@@ -47,7 +47,7 @@ pub(crate) enum DurableStream {
 }
 
 impl DurableStream {
-    /// Opens the stream that the options name, and the book as it was.
+    /// Opens the stream that the options name, and restores the book.
     pub(crate) fn open(options: Options) -> Result<(Arc<Shared>, Self), JournalError> {
         match options.nats.clone() {
             None => EmbeddedLog::open(options).map(|(shared, log)| (shared, Self::Log(log))),
@@ -60,7 +60,7 @@ impl DurableStream {
         }
     }
 
-    /// Answers how many events a body held once they are kept and in the book.
+    /// Returns how many events a body held once they are stored and in the book.
     pub(crate) async fn append(
         &self,
         shared: &Arc<Shared>,
@@ -91,7 +91,7 @@ impl DurableStream {
         }
     }
 
-    /// Ends the work and keeps the book. Blocks.
+    /// Stops the threads and saves the book. Blocks.
     pub(crate) fn close(&self) {
         match self {
             Self::Log(log) => log.close(),
@@ -101,7 +101,7 @@ impl DurableStream {
     }
 }
 
-/// Runs what takes long away from the async threads: `check` on a body of up to 32 MiB.
+/// Runs a long check on a blocking thread: `check` on a body of up to 32 MiB.
 pub(crate) async fn checked<T: Send + 'static>(
     check: impl FnOnce() -> Result<T, IngestError> + Send + 'static,
 ) -> Result<T, IngestError> {

@@ -1,4 +1,4 @@
-//! Change events of a database: bytes in, what they mean for the book out. Pure.
+//! Change events of a database: parses them and determines their effects on the book. Pure.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub enum EventError {
     /// One of the events is wrong.
     #[error("event {index}: {reason}")]
     Event {
-        /// Which, counted from 0.
+        /// Index in the body, counted from 0.
         index: usize,
-        /// Why.
+        /// The field and its fault.
         reason: FieldError,
     },
 }
 
-/// What an event means for the book.
+/// Effect of an event on the book.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing: it is of a table without orders, or only a message.
@@ -43,17 +43,17 @@ pub enum Effect {
     Truncate {
         /// The table.
         table: Name,
-        /// Where in its history.
+        /// Position of the truncation.
         position: Position,
     },
 }
 
-/// An event as it came, and what it means.
+/// An event as it came, and its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event<'e> {
     /// Its JSON.
     pub text: &'e str,
-    /// What it means.
+    /// Its effect.
     pub effect: Effect,
 }
 
@@ -81,12 +81,12 @@ pub fn read<'e>(body: &'e [u8], tables: &Tables, received_at: u64) -> Result<Vec
     read.collect()
 }
 
-/// What one event means.
+/// The effect of one event.
 pub(crate) fn effect(text: &str, tables: &Tables, received_at: u64) -> Result<Effect, FieldError> {
     if text.len() > EVENT_BYTES_MAX {
         return Err(FieldError::new("the event", format!("is longer than {EVENT_BYTES_MAX} bytes")));
     }
-    // What follows a deletion in a log that keeps the newest value of each key.
+    // The tombstone after a deletion in a compacted log.
     if text == "null" {
         return Ok(Effect::None);
     }
@@ -128,22 +128,22 @@ pub(crate) fn effect(text: &str, tables: &Tables, received_at: u64) -> Result<Ef
         let position = position.unwrap_or(Position::Time(received_at));
         return Ok(Effect::Truncate { table: name.as_str().into(), position });
     };
-    let place = row::Place { position, received_at };
-    let order = row::order(&row, name, table, tables, place, (op == "d").then_some(Status::Removed))?;
+    let origin = row::EventOrigin { position, received_at };
+    let order = row::order(&row, name, table, tables, origin, (op == "d").then_some(Status::Removed))?;
     Ok(Effect::Order(Arc::new(order)))
 }
 
-/// Where the event stands in the history of its database: the place in its log, else the time of the change (docs/orderbook.md).
+/// Position of the event in the history of its database: the offset in its log, else the time of the change (docs/orderbook.md).
 fn position(source: &Members<'_>, event: &Members<'_>) -> Result<Option<Position>, FieldError> {
     if let Some(lsn) = source.get("lsn") {
         return Ok(Some(Position::Log(0, fields::integer("source.lsn", lsn)?)));
     }
-    if let Some(place) = source.get("pos") {
-        // Places count anew in every file; the files are numbered in their names' endings.
+    if let Some(offset) = source.get("pos") {
+        // Offsets count anew in every file; the names of files end in a number.
         let file = source.get("file").and_then(members::string).unwrap_or_default();
         let digits = file.rsplit(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default();
         let file = digits.parse().unwrap_or_default();
-        return Ok(Some(Position::Log(file, fields::integer("source.pos", place)?)));
+        return Ok(Some(Position::Log(file, fields::integer("source.pos", offset)?)));
     }
     // The database's own time comes first: an event that is sent again has it again.
     for members in [source, event] {

@@ -50,7 +50,7 @@ pub(crate) fn word<'v>(member: &str, value: &'v RawValue, bytes_max: usize) -> R
     Ok(text)
 }
 
-/// An amount or a price: decimal digits, perhaps with a point, kept as they are. No sign, no exponent, no NaN.
+/// An amount or a price: decimal digits, optionally with a point, stored as they are. No sign, no exponent, no NaN.
 pub(crate) fn decimal(member: &str, value: &RawValue) -> Result<String, FieldError> {
     let wrong = || {
         FieldError::new(
@@ -69,7 +69,7 @@ pub(crate) fn decimal(member: &str, value: &RawValue) -> Result<String, FieldErr
 
 /// A time in Unix microseconds: ISO 8601, or seconds, milliseconds or microseconds, distinguished by their size.
 pub(crate) fn time(member: &str, value: &RawValue) -> Result<u64, FieldError> {
-    /// Seconds from here on would lie after the year 5000.
+    /// Seconds from here on would be after the year 5000.
     const SECONDS_END: u64 = 100_000_000_000;
     const MILLISECONDS_END: u64 = SECONDS_END * 1_000;
     const MICROSECONDS_END: u64 = MILLISECONDS_END * 1_000;

@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! orderbook/log/…            records: 8 bytes Unix microseconds (big-endian), then the event as it came
-//! orderbook/book-<seq>       the book after record <seq> (kept.rs)
+//! orderbook/book-<seq>       the book after record <seq> (book_file.rs)
 //! ```
 //!
-//! A start reads the newest whole book and the records after it. The log is kept down to the older of two books.
+//! A start reads the newest whole book and the records after it. The log reaches back to the older of two books.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use paraffin_log::{Log, LogError, LogOptions};
 
-use crate::book::{Book, Limits};
+use crate::book::{Limits, MarketBook};
+use crate::book_file;
 use crate::event;
-use crate::kept;
 use crate::nats::StreamError;
 use crate::tables::Tables;
 
@@ -29,7 +29,7 @@ pub enum JournalError {
     File {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// Events are missing.
@@ -47,7 +47,7 @@ pub enum JournalError {
     Stream(#[from] StreamError),
 }
 
-/// An event as it is kept.
+/// An event as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Record(Vec<u8>);
 
@@ -85,19 +85,19 @@ pub(crate) fn recover(
     log: &Log,
     tables: &Tables,
     limits: Limits,
-) -> Result<(Book, u64, u64), JournalError> {
-    let (mut book, place) = kept::newest(folder, limits)?;
-    let mut seq = place.seq;
+) -> Result<(MarketBook, u64, u64), JournalError> {
+    let (mut book, position) = book_file::newest(folder, limits)?;
+    let mut seq = position.seq;
     if log.first_seq() > seq + 1 {
         return Err(JournalError::Gap { first_seq: log.first_seq(), book_seq: seq });
     }
-    let kept_seq = seq;
+    let saved_seq = seq;
     catch_up(&mut book, &mut seq, log, tables)?;
-    Ok((book, seq, kept_seq))
+    Ok((book, seq, saved_seq))
 }
 
-/// Takes all events after `seq` into the book.
-pub(crate) fn catch_up(book: &mut Book, seq: &mut u64, log: &Log, tables: &Tables) -> Result<(), LogError> {
+/// Applies all events after `seq` to the book.
+pub(crate) fn catch_up(book: &mut MarketBook, seq: &mut u64, log: &Log, tables: &Tables) -> Result<(), LogError> {
     loop {
         let entries = log.read(*seq + 1, 10_000)?;
         if entries.is_empty() {
@@ -109,7 +109,7 @@ pub(crate) fn catch_up(book: &mut Book, seq: &mut u64, log: &Log, tables: &Table
             // It was valid when it came; the tables may be named differently since.
             match event::effect(text, tables, received_at) {
                 Ok(effect) => book.apply(effect),
-                Err(error) => tracing::warn!(%error, seq = entry.seq, "an event is not understood any more"),
+                Err(error) => tracing::warn!(%error, seq = entry.seq, "a stored event cannot be read any more"),
             }
         }
     }
@@ -117,7 +117,7 @@ pub(crate) fn catch_up(book: &mut Book, seq: &mut u64, log: &Log, tables: &Table
 
 /// Shortens the log to about `bytes`, but never beyond event `seq`, which the older book holds.
 pub(crate) fn shorten(log: &Log, seq: u64, bytes: u64) -> Result<(), LogError> {
-    /// Events that are given up at a time; whole files go.
+    /// Events that are dropped at a time, in whole files.
     const STEP: u64 = 10_000;
     let mut upto = log.first_seq();
     while log.disk_bytes() > bytes && upto <= seq {

@@ -1,9 +1,9 @@
-//! Orders that others keep in a database, mirrored from its change events: the active book by market, every order by id, every
+//! Orders of an external database, mirrored from its change events: the active book by market, every order by id, every
 //! change under a number, every event in a durable log.
 //!
 //! ```text
-//!  change events ─▶ checked as a whole ─▶ durable stream ─▶ Book ─┬─▶ markets, snapshots, orders
-//!                                                                 └─▶ changes ─▶ ring ─▶ subscribers
+//!  change events ─▶ checked as a whole ─▶ durable stream ─▶ MarketBook ─┬─▶ markets, snapshots, orders
+//!                                                                       └─▶ changes ─▶ ring ─▶ subscribers
 //!
 //!  durable stream: a log in our own folder (one flush for many), or a stream of NATS JetStream that many gateways share
 //! ```
@@ -14,15 +14,16 @@
 #![forbid(unsafe_code)]
 
 mod book;
+mod book_file;
+mod book_writer;
 mod change;
 mod checksum;
 mod durable;
 mod event;
 mod fields;
 mod journal;
-mod keeper;
-mod kept;
 mod market;
+mod market_orders;
 mod members;
 mod name;
 mod nats;
@@ -30,11 +31,10 @@ mod order;
 mod row;
 pub mod sample;
 mod service;
-mod shelf;
 mod tables;
 mod writer;
 
-pub use book::{Book, Limits, MarketRecord, Snapshot};
+pub use book::{Limits, MarketBook, MarketRecord, Snapshot};
 pub use change::{Change, Missed, Op, Part, checksum_text};
 pub use durable::StreamState;
 pub use event::{EVENT_BYTES_MAX, EVENTS_MAX, Effect, Event, EventError, read};

@@ -1,4 +1,4 @@
-//! A JSON object whose values stay as they were written.
+//! A JSON object with raw values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// A name, kept where it was written unless it had to be decoded.
+/// A name, borrowed from the text unless it had to be decoded.
 struct Name<'e>(Cow<'e, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {

@@ -16,7 +16,7 @@ use crate::name::Name;
 pub enum Status {
     /// Anyone may take it.
     Open,
-    /// A counterpart was found.
+    /// It is matched with a counterpart.
     Matched,
     /// Its settlement is under way.
     Pending,
@@ -79,13 +79,13 @@ impl FromStr for Status {
     }
 }
 
-/// Where in the history of its database a change stands. A place in the database's log comes after every time: one table
+/// Position of a change in the history of its database. An offset in the database's log comes after every time: one table
 /// should state only one of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Position {
     /// Unix time, microseconds.
     Time(u64),
-    /// Number of the log file (0 where there is one log) and place in it.
+    /// Number of the log file (0 where there is one log) and offset in it.
     Log(u64, u64),
 }
 
@@ -269,8 +269,8 @@ impl Order {
         Piece::of(self.checked_text().as_bytes())
     }
 
-    /// Which of two tellings of one order counts: the later one. At the same position one that ended counts before one that did
-    /// not, and then the greater text, so that the order in which they come does not matter.
+    /// Which of two states of one order wins: the later one. At the same position one that ended wins over one that did not,
+    /// and then the greater text, so that the order in which they come does not matter.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         let rank = |order: &Self| (order.position, order.status == Status::Removed, !order.status.is_active());
         rank(self).cmp(&rank(other)).then_with(|| self.text.cmp(&other.text))
@@ -278,7 +278,7 @@ impl Order {
 
     /// Bytes that it holds, about.
     pub(crate) fn bytes(&self) -> usize {
-        /// The order, its names, and its places in the book.
+        /// The order, its names, and its entries in the book.
         const ORDER_BYTES: usize = 700;
         ORDER_BYTES + self.text.len()
     }
@@ -324,7 +324,7 @@ mod tests {
         value["status"] = "removed".into();
         assert_eq!(serde_json::from_slice::<serde_json::Value>(removed.text()).unwrap(), value);
         assert_eq!(removed.with_status(Status::Open), order);
-        let kept: Order = serde_json::from_str(&serde_json::to_string(&order).unwrap()).unwrap();
-        assert_eq!(kept, order);
+        let restored: Order = serde_json::from_str(&serde_json::to_string(&order).unwrap()).unwrap();
+        assert_eq!(restored, order);
     }
 }

@@ -17,10 +17,10 @@ const PSBT_BYTES_MAX: usize = 400_000;
 /// What a connector writes for a long value that did not change and that it does not have.
 const UNAVAILABLE: &str = "\"__debezium_unavailable_value\"";
 
-/// Where an event stands.
+/// Position and time of an event.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    /// What the event states.
+pub(crate) struct EventOrigin {
+    /// The position that the event states.
     pub(crate) position: Option<Position>,
     /// When it came, Unix microseconds.
     pub(crate) received_at: u64,
@@ -54,7 +54,7 @@ pub(crate) fn order(
     name: &str,
     table: &Table,
     tables: &Tables,
-    place: Place,
+    origin: EventOrigin,
     forced: Option<Status>,
 ) -> Result<Order, FieldError> {
     let row = Row { members };
@@ -62,23 +62,23 @@ pub(crate) fn order(
     let id = row.word(&columns.id)?.ok_or_else(|| FieldError::new(&columns.id, "is required"))?;
     let id = Name::from(format!("{}{id}", table.id_prefix));
     let network = row.word(&columns.network)?.unwrap_or(Cow::Borrowed(tables.network.as_str()));
-    let told = row.word(&columns.status)?;
-    let known = told.as_deref().map(|word| {
+    let word = row.word(&columns.status)?;
+    let mapped = word.as_deref().map(|word| {
         let unknown = || FieldError::new(&columns.status, "is no known state: name it in [orderbook.statuses]");
         tables.status(word).ok_or_else(unknown)
     });
-    // A row without a state has only just been made.
-    let status = known.transpose()?.unwrap_or(Status::Open);
+    // A row without a state is new.
+    let status = mapped.transpose()?.unwrap_or(Status::Open);
     let status = forced.unwrap_or(status);
     let price = row.decimal(&columns.price)?;
     let created_at = row.time(&columns.created_at)?;
     let updated_at = row.time(&columns.updated_at)?;
-    let position = place.position.or(updated_at.map(Position::Time)).unwrap_or(Position::Time(place.received_at));
+    let position = origin.position.or(updated_at.map(Position::Time)).unwrap_or(Position::Time(origin.received_at));
     let (topics, market_key) = topics(&row, table, &network)?;
     let side = row.word(&columns.side)?;
     let psbt = row.get(&columns.psbt).map(|value| fields::word(&columns.psbt, value, PSBT_BYTES_MAX)).transpose()?;
     let mut ext_texts = Vec::new();
-    if let Some(word) = told.as_deref().filter(|word| *word != status.as_str()) {
+    if let Some(word) = word.as_deref().filter(|word| *word != status.as_str()) {
         ext_texts.push(("status", quoted(word)?));
     }
     for (column, name) in &table.ext {
@@ -168,7 +168,7 @@ fn assets<'t>(row: &Row<'_, '_>, table: &'t Table) -> Result<Vec<Asset<'t>>, Fie
     Ok(assets)
 }
 
-/// Whether the table's mapping speaks of a column.
+/// Whether the mapping of the table names a column.
 fn is_known(table: &Table, column: &str) -> bool {
     let columns = &table.columns;
     let named = [

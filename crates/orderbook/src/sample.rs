@@ -110,8 +110,8 @@ impl Sample {
     /// Something happens to an active order.
     fn change(&mut self, now: u64) -> Value {
         // The first one stays as it is: it is the example.
-        let place = 1 + self.below(self.active.len() as u64 - 1) as usize;
-        let (table, mut row) = self.active.swap_remove(place);
+        let index = 1 + self.below(self.active.len() as u64 - 1) as usize;
+        let (table, mut row) = self.active.swap_remove(index);
         let now_is = row["status"].as_str().unwrap_or_default().to_owned();
         let is_loan = table == "lending_offers";
         let next = match (now_is.as_str(), self.below(10)) {

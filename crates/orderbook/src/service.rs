@@ -1,4 +1,4 @@
-//! The orderbook as many tasks share it: one thread writes, readers beside each other, subscribers woken by numbers.
+//! The orderbook as many tasks share it: one thread writes, readers run concurrently, subscribers are woken by numbers of changes.
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
-use crate::book::{Book, Limits};
+use crate::book::{Limits, MarketBook};
 use crate::durable::{DurableStream, StreamState};
 use crate::event::{self, Effect, Event, EventError};
 use crate::journal::JournalError;
@@ -17,7 +17,7 @@ use crate::nats::NatsOptions;
 use crate::order::Order;
 use crate::tables::Tables;
 
-/// Events that enter the book before readers have their turn.
+/// Events that are applied under one write lock.
 const TURN: usize = 128;
 
 /// Settings of an orderbook.
@@ -29,11 +29,11 @@ pub struct Options {
     pub tables: Tables,
     /// Bounds of its memory.
     pub limits: Limits,
-    /// A stream of NATS JetStream that keeps the events; without it they are kept in a log in the folder.
+    /// A stream of NATS JetStream that stores the events; without it they are stored in a log in the folder.
     pub nats: Option<NatsOptions>,
-    /// Bytes of events to keep in the log for readers, about. What a start needs is kept in any case.
+    /// Approximate bytes of events to keep in the log for readers. What a start needs is never dropped.
     pub log_bytes: u64,
-    /// Events after which the whole book is kept again, so that a start reads at most about so many.
+    /// Events after which the whole book is saved again, so that a start reads at most about so many.
     pub keep_every: u64,
 }
 
@@ -43,7 +43,7 @@ impl Options {
         Self { folder, tables, limits: Limits::default(), nats: None, log_bytes: 1 << 30, keep_every: 250_000 }
     }
 
-    /// Folder of the kept books: the numbers of a shared stream are not those of the log.
+    /// Folder of the saved books: the numbers of a shared stream are not those of the log.
     pub(crate) fn book_folder(&self) -> PathBuf {
         if self.nats.is_some() { self.folder.join("jetstream") } else { self.folder.clone() }
     }
@@ -66,10 +66,10 @@ pub enum IngestError {
 /// Events cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum EventsError {
-    /// They are not kept any more.
+    /// They were dropped.
     #[error("events up to {oldest} are not kept any more: begin with since={}", oldest - 1)]
     Gone {
-        /// The oldest event that is kept.
+        /// The oldest event that is stored.
         oldest: u64,
     },
     /// The durable stream cannot be read at the moment.
@@ -146,14 +146,14 @@ impl Counters {
 /// What the writer and the readers share.
 pub(crate) struct Shared {
     pub(crate) options: Options,
-    pub(crate) book: RwLock<Book>,
+    pub(crate) book: RwLock<MarketBook>,
     pub(crate) counters: Counters,
     newest: watch::Sender<u64>,
     subscribers: AtomicUsize,
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, book: Book) -> Self {
+    pub(crate) fn new(options: Options, book: MarketBook) -> Self {
         Self {
             options,
             newest: watch::Sender::new(book.newest()),
@@ -163,7 +163,7 @@ impl Shared {
         }
     }
 
-    /// Takes what events mean into the book, in this order.
+    /// Applies the effects of events to the book, in this order.
     pub(crate) fn apply(&self, effects: Vec<Effect>) {
         let mut effects = effects.into_iter();
         while effects.len() > 0 {
@@ -172,15 +172,15 @@ impl Shared {
                 effects.by_ref().take(TURN).for_each(|effect| book.apply(effect));
                 book.newest()
             };
-            self.tell(newest);
+            self.notify(newest);
         }
     }
 
     /// Wakes the subscribers when there are changes that they were not notified of.
-    pub(crate) fn tell(&self, newest: u64) {
-        self.newest.send_if_modified(|told| {
-            let is_new = *told < newest;
-            *told = (*told).max(newest);
+    pub(crate) fn notify(&self, newest: u64) {
+        self.newest.send_if_modified(|notified| {
+            let is_new = *notified < newest;
+            *notified = (*notified).max(newest);
             is_new
         });
     }
@@ -193,10 +193,10 @@ impl Shared {
             _ => None,
         });
         let book = self.book.read();
-        // Orders that are active already take no more room.
+        // Orders that are active already do not count.
         let is_new =
             |order: &&Arc<Order>| book.order(order.source(), order.id()).is_none_or(|now| !now.status().is_active());
-        if active.clone().count() > book.room() && active.filter(is_new).count() > book.room() {
+        if active.clone().count() > book.active_left() && active.filter(is_new).count() > book.active_left() {
             return Err(IngestError::Full);
         }
         drop(book);
@@ -204,7 +204,7 @@ impl Shared {
     }
 }
 
-/// What is asked of an orderbook. Boxed, so that its durable streams are compiled here alone.
+/// A request to an orderbook. Boxed, so that its durable streams are compiled here alone.
 pub type OrderbookFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A live orderbook on a folder of its own.
@@ -215,8 +215,8 @@ pub struct Orderbook {
 
 impl Orderbook {
     /// Opens the folder and rebuilds the book. Blocks; an async caller keeps it away from its threads. With a shared stream it
-    /// must be called where a runtime of tokio can be had; it then waits for the server, but not for ever: the book on the disk is
-    /// served until it comes.
+    /// must be called within a runtime of tokio; it then waits for the server for a bounded time: the book on the disk is served
+    /// until it answers.
     ///
     /// # Errors
     /// Another process uses the folder, what is in it is damaged or does not fit the stream, or the disk refuses.
@@ -227,11 +227,11 @@ impl Orderbook {
         Ok(Arc::new(Self { shared, stream }))
     }
 
-    /// Takes in one change event or an array of them, that came at `received_at` (Unix time in microseconds). Answers how many
+    /// Takes in one change event or an array of them, that came at `received_at` (Unix time in microseconds). Returns how many
     /// once they are in the durable stream and in the book.
     ///
     /// # Errors
-    /// See [`IngestError`]; no event of the body was acknowledged. After [`IngestError::Unavailable`] some may be found later:
+    /// See [`IngestError`]; no event of the body was acknowledged. After [`IngestError::Unavailable`] some may be stored all the same:
     /// sending them again changes nothing.
     pub fn ingest(&self, body: Bytes, received_at: u64) -> OrderbookFuture<'_, Result<usize, IngestError>> {
         Box::pin(async move {
@@ -242,7 +242,7 @@ impl Orderbook {
     }
 
     /// Reads of one moment; nothing changes meanwhile, so it should be short.
-    pub fn read<T>(&self, read: impl FnOnce(&Book) -> T) -> T {
+    pub fn read<T>(&self, read: impl FnOnce(&MarketBook) -> T) -> T {
         read(&self.shared.book.read())
     }
 
@@ -288,7 +288,7 @@ impl Orderbook {
         }
     }
 
-    /// Ends the writer once it has done what waits, and keeps the book so that the next start is short. Blocks.
+    /// Ends the writer once it has done what waits, and saves the book so that the next start is short. Blocks.
     pub fn close(&self) {
         self.stream.close();
     }

@@ -10,9 +10,9 @@ use crate::order::Status;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Something is put up.
+    /// An asset is put up for sale.
     Listing,
-    /// Something is asked for.
+    /// An asset is requested.
     Offer,
 }
 
@@ -146,7 +146,7 @@ fn texts(words: &[&str]) -> Vec<String> {
 }
 
 impl Tables {
-    /// The tables that are known without configuration.
+    /// The default tables.
     pub fn shipped() -> BTreeMap<String, Table> {
         let orbital = |kind, side| Table {
             source: text("orbitals"),

@@ -8,10 +8,10 @@ use paraffin_log::{Log, LogError};
 use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::book_file::StreamPosition;
+use crate::book_writer::BookWriter;
 use crate::event::Effect;
 use crate::journal::{self, JournalError, Record};
-use crate::keeper::Keeper;
-use crate::kept::Place;
 use crate::service::{IngestError, Shared};
 
 /// Bytes of events after which a flush does not wait for further requests.
@@ -29,15 +29,15 @@ pub(crate) struct Batch {
 /// The log as its writer and its readers share it; `None` while it has to be opened again.
 pub(crate) type SharedLog = Arc<RwLock<Option<Log>>>;
 
-/// See the module.
+/// The thread that appends events to the log and applies them to the book.
 pub(crate) struct Writer {
     shared: Arc<Shared>,
     log: SharedLog,
     /// The newest event in the book.
     seq: u64,
-    keeper: Keeper,
+    book_writer: BookWriter,
     failed_at: Option<Instant>,
-    /// For those who ask how the log is.
+    /// State of the log for other threads.
     has_failed: Arc<AtomicBool>,
 }
 
@@ -47,10 +47,10 @@ impl Writer {
         log: SharedLog,
         has_failed: Arc<AtomicBool>,
         seq: u64,
-        kept_seq: u64,
+        saved_seq: u64,
     ) -> Self {
-        let keeper = Keeper::new(Arc::clone(&shared), kept_seq);
-        Self { shared, log, seq, keeper, failed_at: None, has_failed }
+        let book_writer = BookWriter::new(Arc::clone(&shared), saved_seq);
+        Self { shared, log, seq, book_writer, failed_at: None, has_failed }
     }
 
     /// Writes until every sender is gone.
@@ -65,20 +65,20 @@ impl Writer {
                 group.push(next);
             }
             self.write(group);
-            if self.keeper.is_due(self.seq) {
+            if self.book_writer.is_due(self.seq) {
                 let shorten = self.shorten();
-                self.keeper.keep(self.place(), shorten);
+                self.book_writer.save(self.position(), shorten);
             }
         }
         let shorten = self.shorten();
-        self.keeper.keep_last(self.place(), shorten);
+        self.book_writer.save_last(self.position(), shorten);
     }
 
-    fn place(&self) -> Place {
-        Place { seq: self.seq, stored_at: None }
+    fn position(&self) -> StreamPosition {
+        StreamPosition { seq: self.seq, stored_at: None }
     }
 
-    /// Gives up what no start and no reader needs any more.
+    /// Drops events that no start and no reader needs any more.
     fn shorten(&self) -> impl FnOnce(u64) -> Result<(), JournalError> + Send + use<> {
         let (log, bytes) = (Arc::clone(&self.log), self.shared.options.log_bytes);
         move |older| {
@@ -101,7 +101,7 @@ impl Writer {
                 }
             }
             Err(error) => {
-                tracing::error!(%error, "events of the orderbook cannot be kept");
+                tracing::error!(%error, "events of the orderbook cannot be stored");
                 for batch in group {
                     let _ = batch.done.send(Err(IngestError::Unavailable));
                 }
@@ -112,12 +112,12 @@ impl Writer {
     fn append(&mut self, records: &[Record]) -> Result<(), LogError> {
         self.reopen()?;
         let log = self.log.read().clone();
-        // `reopen` leaves one.
+        // `reopen` has opened one.
         let Some(log) = log else { return Err(LogError::Failed { cause: "the log is closed".to_owned() }) };
         log.append(records).map(|_| ()).inspect_err(|_| self.failed_at = Some(Instant::now()))
     }
 
-    /// After a failure: opens the log anew and takes in what it holds beyond the book.
+    /// After a failure: opens the log anew and applies what it holds beyond the book.
     fn reopen(&mut self) -> Result<(), LogError> {
         let Some(failed_at) = self.failed_at else { return Ok(()) };
         if failed_at.elapsed() < REOPEN_EVERY {
@@ -132,7 +132,7 @@ impl Writer {
             book.newest()
         };
         *self.log.write() = Some(log);
-        self.shared.tell(newest);
+        self.shared.notify(newest);
         self.failed_at = None;
         Ok(())
     }

@@ -5,10 +5,10 @@ mod support;
 
 use std::collections::{BTreeMap, HashMap};
 
-use paraffin_orderbook::{Book, Effect, Limits, Op};
+use paraffin_orderbook::{Effect, Limits, MarketBook, Op};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{Random, book, deletion, effects, envelope, listing, tell};
+use support::{Random, apply_events, book, deletion, effects, envelope, listing};
 
 const BOOK: &str = "orbitals:mainnet:book:*";
 
@@ -34,15 +34,15 @@ fn history(len: u64, keys: u64, random: &mut Random) -> Vec<Value> {
         .collect()
 }
 
-fn apply(effects: Vec<Effect>) -> Book {
-    let mut book = Book::new(Limits::default());
+fn apply(effects: Vec<Effect>) -> MarketBook {
+    let mut book = MarketBook::new(Limits::default());
     for effect in effects {
         book.apply(effect);
     }
     book
 }
 
-fn view(book: &Book) -> Vec<(String, u32, Vec<bytes::Bytes>)> {
+fn view(book: &MarketBook) -> Vec<(String, u32, Vec<bytes::Bytes>)> {
     let markets = [
         BOOK,
         "orbitals:mainnet:module:fire-pos",
@@ -96,12 +96,12 @@ fn an_older_event_and_the_same_event_change_nothing() {
     let mut book = book(&json!([listing("clx1", "open", 5, 10)]));
     let newest = book.newest();
     for event in [listing("clx1", "open", 5, 10), listing("clx1", "filled", 9, 9), deletion("clx1", 3)] {
-        tell(&mut book, &event);
+        apply_events(&mut book, &event);
         assert_eq!(book.newest(), newest);
     }
-    tell(&mut book, &listing("clx1", "filled", 5, 11));
+    apply_events(&mut book, &listing("clx1", "filled", 5, 11));
     assert_eq!((book.newest(), book.active()), (newest + 1, 0));
-    tell(&mut book, &listing("clx1", "open", 5, 10));
+    apply_events(&mut book, &listing("clx1", "open", 5, 10));
     assert_eq!(book.active(), 0);
 }
 
@@ -128,16 +128,16 @@ fn a_truncation_removes_what_was_before_it_whenever_it_comes() {
 #[test]
 fn what_has_ended_long_ago_is_forgotten_but_does_not_come_back() {
     let limits = Limits { finished_max: 2, remembered_max: 3, ..Limits::default() };
-    let mut book = Book::new(limits);
+    let mut book = MarketBook::new(limits);
     for number in 0..5 {
-        tell(&mut book, &listing(&format!("clx{number}"), "filled", 1, 10 + number));
+        apply_events(&mut book, &listing(&format!("clx{number}"), "filled", 1, 10 + number));
     }
     assert!(book.order("orbitals", "clx2").is_none() && book.order("orbitals", "clx4").is_some());
     for number in 0..5 {
-        tell(&mut book, &listing(&format!("clx{number}"), "open", 1, 9));
+        apply_events(&mut book, &listing(&format!("clx{number}"), "open", 1, 9));
     }
     assert_eq!(book.active(), 0);
-    tell(&mut book, &listing("clx1", "open", 1, 99));
+    apply_events(&mut book, &listing("clx1", "open", 1, 99));
     assert_eq!(book.active(), 1);
 }
 
@@ -162,7 +162,7 @@ proptest! {
         let mut random = Random(seed);
         let mut history = history(len, keys, &mut random);
         random.shuffle(&mut history);
-        let mut book = Book::new(Limits::default());
+        let mut book = MarketBook::new(Limits::default());
         // The plain model: of every key the event with the greatest position.
         let mut model: HashMap<String, (u64, Value)> = HashMap::new();
         let mut mirrors: HashMap<String, Mirror> = HashMap::new();
@@ -177,18 +177,18 @@ proptest! {
                 model.insert(id, (lsn, row));
             }
             let before = book.newest();
-            tell(&mut book, &event);
+            apply_events(&mut book, &event);
             for change in book.after(before, 10).unwrap() {
                 for part in &change.parts {
-                    let told: Value = serde_json::from_slice(&change.text(part)).unwrap();
-                    let market = told["market"].as_str().unwrap().to_owned();
+                    let message: Value = serde_json::from_slice(&change.text(part)).unwrap();
+                    let market = message["market"].as_str().unwrap().to_owned();
                     let mirror = mirrors.entry(market.clone()).or_default();
                     match part.op {
-                        Op::Upsert => mirror.0.insert(told["order"]["id"].as_str().unwrap().to_owned(), told["order"].clone()),
-                        Op::Remove => mirror.0.remove(told["id"].as_str().unwrap()),
+                        Op::Upsert => mirror.0.insert(message["order"]["id"].as_str().unwrap().to_owned(), message["order"].clone()),
+                        Op::Remove => mirror.0.remove(message["id"].as_str().unwrap()),
                     };
-                    prop_assert_eq!(told["checksum"].as_str().unwrap(), mirror.checksum());
-                    prop_assert_eq!(told["seq"].as_u64(), Some(change.seq));
+                    prop_assert_eq!(message["checksum"].as_str().unwrap(), mirror.checksum());
+                    prop_assert_eq!(message["seq"].as_u64(), Some(change.seq));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What was acknowledged survives: a kill in the middle, a start from a kept book, a log that fails for a while.
+//! What was acknowledged survives: a kill in the middle, a start from a stored book, a log that fails for a while.
 #![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
 
 mod support;
@@ -48,7 +48,7 @@ fn child() {
                         let events =
                             [0, 1, 2].map(|one| listing(&id(task, number * 3 + one), "open", 7, number * 3 + one + 1));
                         ingest(&orderbook, json!(events)).await.unwrap();
-                        println!("\nkept {task} {}", number * 3 + 3);
+                        println!("\nstored {task} {}", number * 3 + 3);
                         std::io::stdout().flush().unwrap();
                     }
                 })
@@ -64,7 +64,7 @@ fn child() {
 #[test]
 fn a_kill_right_after_an_answer_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let mut kept = [0_u64; 4];
+    let mut stored = [0_u64; 4];
     for round in 0..3_u64 {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child", "--ignored", "--nocapture"])
@@ -75,9 +75,9 @@ fn a_kill_right_after_an_answer_loses_nothing() {
         let mut answers = 0;
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             let Ok(line) = line else { break };
-            if let Some((task, number)) = line.strip_prefix("kept ").and_then(|rest| rest.split_once(' ')) {
-                let place = &mut kept[task.parse::<usize>().unwrap()];
-                *place = (*place).max(number.parse().unwrap());
+            if let Some((task, number)) = line.strip_prefix("stored ").and_then(|rest| rest.split_once(' ')) {
+                let count = &mut stored[task.parse::<usize>().unwrap()];
+                *count = (*count).max(number.parse().unwrap());
                 answers += 1;
                 if answers == 40 + round * 23 {
                     // SIGKILL: nothing of the process runs any more.
@@ -87,7 +87,7 @@ fn a_kill_right_after_an_answer_loses_nothing() {
         }
         child.wait().unwrap();
         let orderbook = open(folder.path());
-        for (task, count) in kept.iter().enumerate() {
+        for (task, count) in stored.iter().enumerate() {
             for number in 0..*count {
                 let id = id(task as u64, number);
                 assert!(orderbook.read(|book| book.order("orbitals", &id).is_some()), "{id} of {count}");
@@ -95,7 +95,7 @@ fn a_kill_right_after_an_answer_loses_nothing() {
         }
         orderbook.read(|book| assert_eq!(book.snapshot(BOOK).checksum, checksum(book, BOOK)));
     }
-    assert!(kept.iter().sum::<u64>() > 100, "{kept:?}");
+    assert!(stored.iter().sum::<u64>() > 100, "{stored:?}");
 }
 
 /// row OB05
@@ -152,7 +152,7 @@ fn a_start_reads_the_kept_book_and_what_came_after_it() {
     std::fs::write(&newest, bytes).unwrap();
     let orderbook = Orderbook::open(options).unwrap();
     orderbook.read(|book| assert_eq!(Some(book.snapshot(BOOK).checksum), expected.as_ref().map(|view| view.2)));
-    assert_eq!(orderbook.read(paraffin_orderbook::Book::newest), expected.unwrap().0);
+    assert_eq!(orderbook.read(paraffin_orderbook::MarketBook::newest), expected.unwrap().0);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn while_the_log_takes_nothing_events_are_refused_and_afterwards_none_is_lost_or
     let runtime = runtime();
     let (log, away) = (folder.path().join("log"), folder.path().join("away"));
     let filler = "x".repeat(300_000);
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     let event = |number: u64| {
         let mut event = listing(&format!("clx{number:03}"), "open", number, number + 1);
         event["after"]["filler"] = filler.as_str().into();
@@ -197,7 +197,7 @@ fn while_the_log_takes_nothing_events_are_refused_and_afterwards_none_is_lost_or
     std::fs::rename(&log, &away).unwrap();
     let refused = (0..100).find(|number| match runtime.block_on(ingest(&orderbook, event(*number))) {
         Ok(_) => {
-            kept.push(*number);
+            stored.push(*number);
             false
         }
         Err(error) => {
@@ -214,16 +214,16 @@ fn while_the_log_takes_nothing_events_are_refused_and_afterwards_none_is_lost_or
         assert!(std::time::Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(100));
     }
-    kept.push(refused);
+    stored.push(refused);
     let view = |orderbook: &Orderbook| {
         orderbook.read(|book| {
             book.snapshot(BOOK).orders.iter().map(|order| order.price().unwrap().parse().unwrap()).collect::<Vec<u64>>()
         })
     };
-    assert_eq!(view(&orderbook), kept);
+    assert_eq!(view(&orderbook), stored);
     orderbook.close();
     let again = open(folder.path());
-    assert_eq!(view(&again), kept);
+    assert_eq!(view(&again), stored);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn many_requests_at_once_share_flushes_and_all_are_kept() {
             task.await.unwrap();
         }
     });
-    assert_eq!(orderbook.read(paraffin_orderbook::Book::active), 160);
+    assert_eq!(orderbook.read(paraffin_orderbook::MarketBook::active), 160);
     assert_eq!(runtime.block_on(orderbook.events(0, 1_000)).unwrap().events.len(), 160);
 }
 
@@ -260,5 +260,5 @@ fn a_full_book_takes_no_new_order_but_changes_of_those_it_has() {
     assert!(matches!(send(listing("clx3", "open", 1, 3)), Err(IngestError::Full)));
     assert_eq!(send(json!([listing("clx1", "matched", 1, 4), listing("clx2", "filled", 1, 5)])).unwrap(), 2);
     assert_eq!(send(listing("clx3", "open", 1, 3)).unwrap(), 1);
-    assert_eq!(orderbook.read(paraffin_orderbook::Book::active), 2);
+    assert_eq!(orderbook.read(paraffin_orderbook::MarketBook::active), 2);
 }

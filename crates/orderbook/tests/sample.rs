@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use paraffin_orderbook::sample::Sample;
-use paraffin_orderbook::{Book, Limits, Tables, read};
+use paraffin_orderbook::{Limits, MarketBook, Tables, read};
 
 #[test]
 fn invented_orders_reach_every_state_and_the_example_is_active() {
@@ -12,7 +12,7 @@ fn invented_orders_reach_every_state_and_the_example_is_active() {
     let mut sample = Sample::new(1, "regtest", vec!["bcrt1pmaker".to_owned()]);
     assert_eq!(Sample::new(1, "regtest", vec!["bcrt1pmaker".to_owned()]).opening(), sample.opening());
     let mut sample = Sample::new(1, "regtest", vec!["bcrt1pmaker".to_owned()]);
-    let mut book = Book::new(Limits::default());
+    let mut book = MarketBook::new(Limits::default());
     let mut states = BTreeSet::new();
     let opening = sample.opening();
     let (source, id, market) = sample.example().unwrap();

@@ -1,7 +1,7 @@
 //! What inscriptions and runes add to the import of blocks: the same chain with the Bitcoin index alone, with ordinals, and with
 //! sats, in turns. The chain has blocks of a thousand payments, of which one in twenty reveals an inscription or moves runes.
 //!
-//! Catches: a read of the store for each output instead of each input; rows for outputs that hold nothing; contents kept twice.
+//! Catches: a read of the store for each output instead of each input; rows for outputs that hold nothing; contents stored twice.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -219,15 +219,15 @@ fn payment(coins: &[(OutPoint, TxOut)], serial: u64, height: u32, place: u64, ev
     ];
     if serial.is_multiple_of(2 * every) || (kind == Kind::Mint && serial.is_multiple_of(every)) {
         let begun = Builder::new().push_opcode(OP_FALSE).push_opcode(OP_IF).push_slice(b"ord");
-        let says: &[u8] = match kind {
+        let body: &[u8] = match kind {
             Kind::Mixed => &[b'x'; 75],
             Kind::Mint if serial == every => {
                 br#"{"p":"brc-20","op":"deploy","tick":"bars","max":"18446744073709551615","lim":"1"}"#
             }
             Kind::Mint => br#"{"p":"brc-20","op":"mint","tick":"bars","amt":"1"}"#,
         };
-        let says = PushBytesBuf::try_from(says.to_vec()).unwrap();
-        let reveal = begun.push_slice([1]).push_slice(b"text/plain").push_slice([]).push_slice(says);
+        let body = PushBytesBuf::try_from(body.to_vec()).unwrap();
+        let reveal = begun.push_slice([1]).push_slice(b"text/plain").push_slice([]).push_slice(body);
         witness = Witness::from_slice(&[reveal.push_opcode(OP_ENDIF).into_script().into_bytes(), vec![0xc0; 33]]);
     } else if serial.is_multiple_of(every) {
         let etching = Etching { premine: Some(1_000_000), ..Etching::default() };

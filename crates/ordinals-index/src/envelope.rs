@@ -1,6 +1,6 @@
-//! Envelopes: what `OP_FALSE OP_IF "ord" … OP_ENDIF` in a tapscript says.
+//! Envelopes: `OP_FALSE OP_IF "ord" … OP_ENDIF` in a tapscript.
 //!
-//! Rules of `ord` 0.29: every input's witness is read as if it spent a taproot output by a script path, whatever it really
+//! Rules of `ord` 0.29: every input's witness is read as if it spent a taproot output by a script path, no matter what it really
 //! spends. A script that cannot be decoded to its end holds no envelope at all, however many came before the fault.
 
 use std::collections::BTreeSet;
@@ -19,23 +19,23 @@ const PROTOCOL: &[u8] = b"ord";
 /// First byte of an annex (BIP341).
 const ANNEX: u8 = 0x50;
 
-/// An envelope and where it stands.
+/// An envelope and its position in a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
     /// Input whose witness holds it.
     pub input: u32,
-    /// Its place among the envelopes of that input.
+    /// Its position among the envelopes of that input, counted from 0.
     pub offset: u32,
     /// Whether a value was pushed by an opcode for a small number.
     pub has_pushnum: bool,
     /// Whether it follows something that began like an envelope and was none.
     pub is_stutter: bool,
-    /// What it says.
+    /// Its fields.
     pub inscription: Inscription,
 }
 
-/// The envelopes of a transaction, in the order of its inputs, each read when it is asked for: an empty one takes seven bytes of
-/// a witness and some hundred of memory here.
+/// The envelopes of a transaction, in the order of its inputs, parsed lazily: an empty one takes seven
+/// bytes of a witness and some hundred bytes of memory.
 pub fn envelopes(transaction: &Transaction) -> impl Iterator<Item = Envelope> {
     let whole = tapscripts(transaction).filter(|(_, script)| script.instructions().all(|next| next.is_ok()));
     whole.flat_map(|(input, script)| ScriptEnvelopes::of(input, script))
@@ -52,8 +52,8 @@ fn tapscripts(transaction: &Transaction) -> impl Iterator<Item = (u32, &Script)>
 pub(crate) fn tapscript(witness: &Witness) -> Option<&Script> {
     let count = witness.len();
     let has_annex = count >= 2 && witness.last().is_some_and(|last| last.first() == Some(&ANNEX));
-    let place = count.checked_sub(if has_annex { 3 } else { 2 })?;
-    witness.nth(place).map(Script::from_bytes)
+    let index = count.checked_sub(if has_annex { 3 } else { 2 })?;
+    witness.nth(index).map(Script::from_bytes)
 }
 
 /// The envelopes of one script, all of which can be decoded.
@@ -119,7 +119,7 @@ impl Iterator for ScriptEnvelopes<'_> {
                     self.offset = offset.saturating_add(1);
                     return Some(Envelope { input, offset, has_pushnum, is_stutter, inscription: *inscription });
                 }
-                // Kept for the next envelope, also past whole ones: that is how the reference indexer reads scripts.
+                // Kept for the next envelope, also past whole ones: as the reference indexer does.
                 Outcome::Other { stutters } => self.is_stutter = stutters,
             }
         }
@@ -147,11 +147,11 @@ fn small_number(opcode: Opcode) -> Option<&'static [u8]> {
     if opcode == all::OP_PUSHNUM_NEG1 {
         return Some(&[0x81]);
     }
-    let place = usize::from(opcode.to_u8().checked_sub(all::OP_PUSHNUM_1.to_u8())?);
-    NUMBERS.get(place..=place)
+    let index = usize::from(opcode.to_u8().checked_sub(all::OP_PUSHNUM_1.to_u8())?);
+    NUMBERS.get(index..=index)
 }
 
-/// Numbers of the fields of an inscription. `note` (15) and every unknown odd field say nothing.
+/// Numbers of the fields of an inscription. `note` (15) and every unknown odd field are ignored.
 mod tag {
     pub(super) const CONTENT_TYPE: &[u8] = &[1];
     pub(super) const POINTER: &[u8] = &[2];
@@ -235,7 +235,7 @@ fn is_even(field: &[u8]) -> bool {
     field.first().is_some_and(|byte| byte % 2 == 0)
 }
 
-/// The inscription with this index in a transaction, as its envelope says it; `None` when there are fewer.
+/// The inscription with this index in a transaction, parsed from its envelope; `None` when there are fewer.
 pub fn inscription_of(transaction: &Transaction, id: &InscriptionId) -> Option<Inscription> {
     envelopes(transaction).nth(id.index as usize).map(|envelope| envelope.inscription)
 }

@@ -19,7 +19,7 @@ pub enum ReadError {
         /// What is wrong.
         reason: &'static str,
     },
-    /// Who counts the memory of answers has none for this one ([`crate::OrdinalsIndex::counting`]).
+    /// The memory check of [`crate::OrdinalsIndex::counting`] refused the answer.
     #[error("there is no memory for the answer")]
     OutOfMemory,
 }

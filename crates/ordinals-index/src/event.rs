@@ -1,5 +1,5 @@
-//! What happens to inscriptions in a block, in the order in which the reference indexer sees it. Rules that stand on
-//! inscriptions (BRC-20) read these events and nothing else.
+//! What happens to inscriptions in a block, in the order in which the reference indexer sees it. Protocols on top
+//! of inscriptions (BRC-20) read these events and nothing else.
 
 use std::fmt;
 use std::str::FromStr;
@@ -59,20 +59,20 @@ impl FromStr for InscriptionId {
     }
 }
 
-/// Where the sat of an inscription is after a transaction.
+/// Where a transaction sends the sat of an inscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Landing {
+pub enum Destination {
     /// In an output.
     Output {
-        /// Which.
+        /// The output.
         outpoint: OutPoint,
         /// How many sats of the output come before it.
         offset: u64,
         /// The output's script; `OP_RETURN` among them. All events of an output share it.
         script_pubkey: Arc<Script>,
     },
-    /// Paid as a fee: it lands with the coinbase of the same block, whose own event follows. One that is revealed into the
-    /// fees has its reveal reported here, and its move there.
+    /// Paid as a fee: the coinbase of the same block takes it and has an event of its own. The reveal of an inscription that is
+    /// revealed into the fees is reported with the transaction, its move with the coinbase.
     Fee,
     /// The coinbase claimed less than it may, and the sat is lost; or the inscription was bound to no sat from the beginning,
     /// by an unrecognized field or an input without value.
@@ -84,12 +84,12 @@ pub enum Landing {
 pub struct InscriptionEvent {
     /// Transaction that made it.
     pub txid: Txid,
-    /// Its place in the block, counted from 0.
-    pub place: u32,
+    /// Position of that transaction in its block, counted from 0.
+    pub transaction_index: u32,
     /// The inscription.
     pub id: InscriptionId,
     /// Where its sat is now.
-    pub landing: Landing,
+    pub destination: Destination,
     /// What happened.
     pub kind: EventKind,
 }
@@ -107,8 +107,8 @@ pub enum EventKind {
         is_first_on_sat: bool,
         /// Its parents, those whose sats the transaction spent.
         parents: Vec<InscriptionId>,
-        /// What its envelope says; `None` when it says nothing of that. A block may reveal half a million empty envelopes.
-        said: Option<Box<Said>>,
+        /// Fields of its envelope; `None` when it has none of them. A block may reveal half a million empty envelopes.
+        envelope: Option<Box<EnvelopeFields>>,
     },
     /// Its sat moved.
     Moved {
@@ -117,10 +117,10 @@ pub enum EventKind {
     },
 }
 
-/// What the envelope of a new inscription says.
+/// Fields of the envelope of a new inscription.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
-    /// What it holds, after following no delegate; `None` when the envelope has no body.
+pub struct EnvelopeFields {
+    /// Its content, without following a delegate; `None` when the envelope has no body.
     pub body: Option<Bytes>,
     /// Bytes of its content type.
     pub content_type: Option<Bytes>,
@@ -132,13 +132,13 @@ pub struct Said {
     pub metaprotocol: Option<Bytes>,
 }
 
-impl Said {
-    /// What an envelope says; `None` when that is nothing.
+impl EnvelopeFields {
+    /// The fields of an inscription; `None` when all of them are absent.
     pub(crate) fn of(inscription: Inscription) -> Option<Box<Self>> {
         let delegate = inscription.delegate();
         let Inscription { body, content_type, content_encoding, metaprotocol, .. } = inscription;
-        let said = Self { body, content_type, content_encoding, delegate, metaprotocol };
-        (said != Self::default()).then(|| Box::new(said))
+        let fields = Self { body, content_type, content_encoding, delegate, metaprotocol };
+        (fields != Self::default()).then(|| Box::new(fields))
     }
 }
 

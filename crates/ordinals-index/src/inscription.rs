@@ -1,4 +1,4 @@
-//! What an inscription says, field by field.
+//! The fields of an inscription.
 
 use bitcoin::Txid;
 use bitcoin::hashes::Hash as _;
@@ -15,7 +15,7 @@ pub struct Inscription {
     pub content_type: Option<Bytes>,
     /// Field 2.
     pub pointer: Option<Bytes>,
-    /// Field 3, those values that are ids, in order and as often as they stand.
+    /// Field 3, those values that are ids, in order, duplicates included.
     pub parents: Vec<InscriptionId>,
     /// Field 5, all values joined.
     pub metadata: Option<Bytes>,
@@ -31,7 +31,7 @@ pub struct Inscription {
     pub properties: Option<Bytes>,
     /// Field 19.
     pub property_encoding: Option<Bytes>,
-    /// Whether a field stands twice, one of several values among them.
+    /// Whether a field is given more than once, fields that may have several values included.
     pub has_duplicate_field: bool,
     /// Whether the last field has no value.
     pub has_incomplete_field: bool,

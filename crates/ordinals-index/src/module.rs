@@ -1,4 +1,4 @@
-//! The indexer module: turns a block into rows, and into events for what stands on inscriptions.
+//! The indexer module: turns a block into rows, and into events for protocols on top of inscriptions.
 
 mod flotsam;
 mod holdings;
@@ -38,8 +38,8 @@ pub trait EventConsumer: Send {
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError>;
 
-    /// Whether it wants to receive such an event. What is not wanted takes no memory: a block may reveal half a million
-    /// inscriptions, and a chain of small transactions moves all that an output holds again and again.
+    /// Whether it wants an event of this kind. Other events take no memory: a block may reveal half a million inscriptions, and
+    /// a chain of small transactions moves all that an output holds again and again.
     fn wants(&self, _kind: &EventKind) -> bool {
         true
     }
@@ -50,7 +50,7 @@ pub trait EventConsumer: Send {
 pub struct OrdinalsOptions {
     /// Whether the sats of every unspent output are followed, from the first block on. Fixed when a store is created.
     pub sats: bool,
-    /// What to do with an input whose output is not known.
+    /// How to treat inputs whose output is unknown.
     pub missing_prevouts: MissingPrevouts,
 }
 
@@ -99,15 +99,15 @@ impl OrdinalsModule {
     }
 
     fn compare(&self, stored: Option<&[u8]>) -> Result<(), ModuleError> {
-        let said = |sats: bool| if sats { "true" } else { "false" };
+        let text = |sats: bool| if sats { "true" } else { "false" };
         match stored {
             None => Ok(()),
             Some(stored) if stored == [u8::from(self.options.sats)] => Ok(()),
             Some(stored) => Err(ModuleError::Block(format!(
                 "this store was created with [ordinals] sats = {} and the configuration says {}: set it back, or run \
                  `paraffin reindex ordinals`",
-                said(stored == [1]),
-                said(self.options.sats)
+                text(stored == [1]),
+                text(self.options.sats)
             ))),
         }
     }
@@ -156,12 +156,12 @@ impl Module for OrdinalsModule {
 
 fn check_shape(block: &ConnectedBlock) -> Result<(), ModuleError> {
     let transactions = &block.block.txdata;
-    let told_fits = block.spent.as_ref().is_none_or(|spent| {
+    let spent_fits = block.spent.as_ref().is_none_or(|spent| {
         spent.len() == transactions.len()
             && transactions.iter().zip(spent).skip(1).all(|(transaction, spent)| transaction.input.len() == spent.len())
     });
     if block.txids.len() == transactions.len()
-        && told_fits
+        && spent_fits
         && transactions.first().is_some_and(Transaction::is_coinbase)
     {
         return Ok(());

@@ -1,7 +1,7 @@
 //! Field 17 of an inscription: its gallery, title and traits, in CBOR (RFC 8949).
 //!
-//! Whatever cannot be read as it should is no properties at all. They may be packed with Brotli (RFC 7932), which field 19 says;
-//! those that would take too much when they are unpacked count as none, as in `ord` 0.29.
+//! Malformed properties count as none. They may be compressed with Brotli (RFC 7932), as field 19 states; those that would take
+//! too much memory when they are decompressed count as none, as in `ord` 0.29.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -20,14 +20,14 @@ use crate::inscription::{Inscription, id_of_value};
 pub struct Properties {
     /// Inscriptions that it shows.
     pub gallery: Vec<Item>,
-    /// Of itself.
+    /// Title and traits of the inscription itself.
     pub attributes: Attributes,
 }
 
 /// An inscription of a gallery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Item {
-    /// Which.
+    /// The inscription.
     pub id: InscriptionId,
     /// Its title and traits in this gallery.
     pub attributes: Attributes,
@@ -54,7 +54,7 @@ pub enum Trait {
     Bool(bool),
     /// A number.
     Integer(i64),
-    /// Nothing.
+    /// No value.
     Null,
     /// Text.
     String(String),
@@ -71,15 +71,15 @@ impl Serialize for Traits {
 }
 
 impl Properties {
-    /// The properties that an inscription states. `may_keep` is asked with the bytes of each part before it is kept, and what is
-    /// written of it; where it says no, there are none.
+    /// The properties of an inscription. `may_keep` is called with the bytes of each part, its serialized form included, before
+    /// it is added; when it returns false, there are none.
     pub fn of(inscription: &Inscription, may_keep: &dyn Fn(usize) -> bool) -> Self {
         let cbor = cbor(inscription, may_keep);
         cbor.and_then(|cbor| properties(&mut Decoder { rest: &cbor, may_keep })).unwrap_or_default()
     }
 }
 
-/// What field 19 says of properties that are packed.
+/// Value of field 19 for compressed properties.
 const BROTLI: &[u8] = b"br";
 /// Most bytes of unpacked properties.
 const UNPACKED_BYTES_MAX: usize = 4_000_000;
@@ -92,7 +92,7 @@ const UNPACKING_BYTES: usize = 4096;
 const ITEM_BYTES: usize = 256;
 /// About what a trait takes beside its texts, bytes.
 const TRAIT_BYTES: usize = 160;
-/// Texts are kept once and written once, where a control character becomes six.
+/// A text is held once and serialized once, where a control character becomes six.
 const TEXT_FACTOR: usize = 7;
 
 fn cbor<'i>(inscription: &'i Inscription, may_keep: &dyn Fn(usize) -> bool) -> Option<Cow<'i, [u8]>> {
@@ -121,9 +121,9 @@ fn unpacked(packed: &[u8], may_keep: &dyn Fn(usize) -> bool) -> Option<Vec<u8>> 
 /// Bytes that an item takes at least, its txid among them, wherever that stands.
 const ITEM_BYTES_MIN: usize = 33;
 
-/// An item before it is known where its id stands: in itself, or in the list of all txids.
+/// An item whose id may still follow in the list of all txids.
 #[derive(Default)]
-struct Unplaced {
+struct PartialItem {
     id: Option<InscriptionId>,
     index: Option<u32>,
     attributes: Attributes,
@@ -131,7 +131,7 @@ struct Unplaced {
 
 fn properties(decoder: &mut Decoder<'_>) -> Option<Properties> {
     let (mut items, mut attributes, mut txids) = (Vec::new(), Attributes::default(), &[][..]);
-    // Of more items than there can be ids for, one is without, and then none counts.
+    // More items than there can be ids for: one of them has no id, so the gallery is empty.
     let items_max = decoder.rest.len() / ITEM_BYTES_MIN;
     decoder.map(|decoder, key| {
         match key {
@@ -146,14 +146,14 @@ fn properties(decoder: &mut Decoder<'_>) -> Option<Properties> {
         let txid = Txid::from_byte_array(*txid);
         item.id = Some(InscriptionId { txid, index: item.index.unwrap_or_default() });
     }
-    let placed = items.into_iter().map(|item| Some(Item { id: item.id?, attributes: item.attributes }));
+    let identified = items.into_iter().map(|item| Some(Item { id: item.id?, attributes: item.attributes }));
     // One without an id empties the gallery.
-    let gallery = placed.collect::<Option<Vec<Item>>>().unwrap_or_default();
+    let gallery = identified.collect::<Option<Vec<Item>>>().unwrap_or_default();
     Some(Properties { gallery, attributes })
 }
 
-fn item(decoder: &mut Decoder<'_>) -> Option<Unplaced> {
-    let mut item = Unplaced::default();
+fn item(decoder: &mut Decoder<'_>) -> Option<PartialItem> {
+    let mut item = PartialItem::default();
     decoder.map(|decoder, key| {
         match key {
             0 => item.id = decoder.optional(|decoder| id_of_value(decoder.bytes(BYTES)?))?,
@@ -226,7 +226,7 @@ struct Head {
     argument: Option<u64>,
 }
 
-/// Reads CBOR from its beginning. Every answer of `None` means that the bytes are not what was wanted.
+/// A CBOR reader. `None` from any method means that the bytes do not have the expected form.
 struct Decoder<'a> {
     rest: &'a [u8],
     may_keep: &'a dyn Fn(usize) -> bool,
@@ -275,7 +275,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    #[allow(clippy::option_option)] // the outer says that the bytes are wrong, the inner that there is nothing
+    #[allow(clippy::option_option)] // outer `None`: malformed bytes; inner `None`: null
     fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         if self.rest.first() == Some(&NULL) {
             self.take(1)?;
@@ -297,13 +297,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A list, of which the first `kept` values are kept.
-    fn list<T>(&mut self, kept: usize, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    /// A list, truncated to its first `max` values.
+    fn list<T>(&mut self, max: usize, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let Head { kind: LIST, argument: mut left } = self.head()? else { return None };
         let mut values = Vec::new();
         while self.has_next(&mut left)? {
             let value = read(self)?;
-            if values.len() < kept {
+            if values.len() < max {
                 self.keep(ITEM_BYTES)?;
                 values.push(value);
             }
@@ -432,7 +432,7 @@ mod tests {
         // `{1: {0: "ab" 20 times}}`, as a usual encoder packs it.
         let title = hex("1b2d00f88d94a89daff0426103aecc52fdf0270c008d76");
         assert_eq!(read_packed(&title, b"br").attributes.title, Some("ab".repeat(20)));
-        // Bytes after the stream say nothing.
+        // Bytes after the stream are ignored.
         assert_eq!(read_packed(&[&title[..], b"more"].concat(), b"br").attributes.title, Some("ab".repeat(20)));
         for length in 0..title.len() {
             assert_eq!(read_packed(&title[..length], b"br"), Properties::default(), "{length} bytes");
@@ -505,19 +505,19 @@ mod tests {
             let packed = (Some(Bytes::from(stored(&cbor))), Some(Bytes::from_static(BROTLI)));
             for (properties, property_encoding) in [(Some(Bytes::from(cbor.clone())), None), packed] {
                 let inscription = Inscription { properties, property_encoding, ..Inscription::default() };
-                let asked = std::cell::Cell::new(0);
+                let requested = std::cell::Cell::new(0);
                 let keep = |bytes| {
-                    asked.set(asked.get() + bytes);
+                    requested.set(requested.get() + bytes);
                     true
                 };
                 let written = serde_json::to_string(&Properties::of(&inscription, &keep)).unwrap();
                 assert!(
-                    written.len() > 60 && asked.get() > written.len() + cbor.len(),
+                    written.len() > 60 && requested.get() > written.len() + cbor.len(),
                     "{} for {written}",
-                    asked.get()
+                    requested.get()
                 );
                 // Without memory for its last part there is none of it.
-                let left = std::cell::Cell::new(asked.get() - 1);
+                let left = std::cell::Cell::new(requested.get() - 1);
                 let keep = |bytes| left.get().checked_sub(bytes).map(|rest| left.set(rest)).is_some();
                 assert_eq!(Properties::of(&inscription, &keep), Properties::default());
             }
@@ -545,12 +545,12 @@ mod tests {
     fn items_that_cannot_all_have_an_id_are_read_and_not_kept() {
         // A byte each: a list of half a million of them must not take a hundred times as much.
         let many = [&b"\xa2\x00\x9a\x00\x08\x00\x00"[..], &vec![0xa0; 1 << 19], b"\x01\xa1\x00\x61t"].concat();
-        let told = read(&many);
-        assert_eq!((told.gallery.len(), told.attributes.title.as_deref()), (0, Some("t")));
+        let truncated = read(&many);
+        assert_eq!((truncated.gallery.len(), truncated.attributes.title.as_deref()), (0, Some("t")));
         let mut decoder = Decoder { rest: &many[2..], may_keep: &|_| true };
         let items_max = many.len() / ITEM_BYTES_MIN;
         assert_eq!(decoder.list(items_max + 1, item).unwrap().len(), items_max + 1);
-        // A fault behind those that are kept still counts.
+        // A fault after the last item that is used still counts.
         let bad = [&b"\xa1\x00\x9a\x00\x08\x00\x00"[..], &vec![0xa0; (1 << 19) - 1], b"\x05"].concat();
         assert_eq!(read(&bad), Properties::default());
     }

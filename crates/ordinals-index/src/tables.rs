@@ -9,7 +9,7 @@
 //! held                txid | vout (4)                      inscriptions with offsets, balances of runes      unspent outputs
 //! shared_runes        txid                                 balances that many of its outputs hold
 //! nowhere             1 lost, 2 unbound | seq. number (4)  nothing
-//! children            seq. number of parent | place (4)    sequence number                                   in order of numbering
+//! children            seq. number of parent | index (4)    sequence number                                   in order of numbering
 //! child_counts        sequence number (4)                  how many
 //! revealed            height (4)                           see rows/revealed.rs
 //! totals              nothing                              lost sats | unbound inscriptions
@@ -93,10 +93,10 @@ const OWN: [Table; 20] = [
 /// All tables: numbers from 64 on are those of BRC-20, whether or not it is indexed.
 pub const TABLES: &[Table] = &{
     let mut all = [OWN[0]; OWN.len() + brc20::TABLES.len()];
-    let mut place = 0;
-    while place < all.len() {
-        all[place] = if place < OWN.len() { OWN[place] } else { brc20::TABLES[place - OWN.len()] };
-        place += 1;
+    let mut index = 0;
+    while index < all.len() {
+        all[index] = if index < OWN.len() { OWN[index] } else { brc20::TABLES[index - OWN.len()] };
+        index += 1;
     }
     all
 };
@@ -110,7 +110,7 @@ pub const SCHEMA: ModuleSchema = ModuleSchema {
     reads: &[paraffin_bitcoin_index::MODULE],
 };
 
-/// Key of the `settings` row that says whether sats are followed.
+/// Key of the `settings` row that states whether sats are followed.
 pub(crate) const SATS_SETTING: &[u8] = b"sats";
 /// Key of the one row of `totals`.
 pub(crate) const TOTALS_KEY: &[u8] = &[];

@@ -1,6 +1,6 @@
 //! Calls of pool contracts and their answers, word by word (Solidity ABI: words of 32 bytes, big-endian).
 //!
-//! The reader is strict: an answer of another length, a value outside its type or a list that does not lie where Solidity
+//! The reader is strict: an answer of another length, a value outside its type or a list that is not at the offset where Solidity
 //! puts it is refused, so that an answer to another question is never read as a price.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
@@ -12,7 +12,7 @@ use crate::address::EvmAddress;
 const WORD: usize = 32;
 /// Most decimals of a token that prices are computed for.
 pub(crate) const DECIMALS_MAX: u8 = 36;
-/// Ticks of a pool lie from minus this to this.
+/// Ticks of a pool are from minus this to this.
 pub(crate) const TICK_MAX: i32 = 887_272;
 /// Least square root of a price in a pool, times 2^96: that of the lowest tick.
 const SQRT_PRICE_MIN: u64 = 4_295_128_739;
@@ -60,8 +60,8 @@ pub enum AbiError {
     /// A value does not fit its type or its range.
     #[error("{0} is outside its range")]
     Range(&'static str),
-    /// A list does not lie where the encoding puts it.
-    #[error("a list of the answer does not lie where it must")]
+    /// A list is not at its canonical offset.
+    #[error("a list of the answer is not at its offset")]
     Layout,
 }
 
@@ -119,7 +119,7 @@ fn unsigned(word: U256, bits: usize, name: &'static str) -> Result<U256, AbiErro
     if word.bit_len() > bits { Err(AbiError::Range(name)) } else { Ok(word) }
 }
 
-/// A signed value of `bits` bits, at most 64: what lies above them must repeat the sign.
+/// A signed value of `bits` bits, at most 64: the bits above them must repeat the sign.
 fn signed(word: U256, bits: usize, name: &'static str) -> Result<i64, AbiError> {
     let is_negative = word.bit(255);
     let magnitude = if is_negative { !word } else { word };

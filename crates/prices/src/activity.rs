@@ -40,7 +40,7 @@ impl Activity {
         let of_providers = |protocol: u32| match protocol {
             0 => Some(fee_ppm * 1000),
             1 => None,
-            // One part in `protocol` is the protocol's. Fees lie below 10^6, so the product fits.
+            // One part in `protocol` is the protocol's. Fees are below 10^6, so the product fits.
             _ => Some(fee_ppm * 1000 / protocol * (protocol - 1)),
         };
         let protocol = u8::try_from(fee_protocol).ok()?;

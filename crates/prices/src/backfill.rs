@@ -1,7 +1,7 @@
-//! The past that a fresh instance lacks: which moments are wanted, and which block ends at each.
+//! History that a new instance lacks: which times need a point, and which block is at each.
 //!
-//! An endpoint that keeps old state answers for any block, so that a new instance has a year of points soon after its first start. One that
-//! does not refuses the first old block; then history begins now.
+//! An archive endpoint answers for any block, so that a new instance has a year of points soon after its first start. Any
+//! other endpoint refuses the first old block; then history begins now.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ use crate::series::Series;
 
 /// Seconds of an hour.
 const HOUR: u64 = 3_600;
-/// Questions for one moment before it is given up.
+/// Calls for one time before it is given up.
 const TRIES_MAX: u32 = 12;
 /// Most blocks that are remembered as landmarks.
 const LANDMARKS_MAX: usize = 65_536;
-/// First step into the past while nothing is known of the pace of blocks.
+/// First step into the past while the rate of blocks is unknown.
 const FIRST_STEP: u64 = 10_000;
 
 /// A moment that lacks a point.
@@ -25,11 +25,11 @@ const FIRST_STEP: u64 = 10_000;
 pub(crate) struct Wanted {
     /// Unix seconds.
     pub(crate) time: u64,
-    /// How far the block may lie from it, seconds.
+    /// Largest distance of the block from it, seconds.
     pub(crate) tolerance: u64,
 }
 
-/// The moments that lack a point, in the order in which they are worth most: the hours of the last day, the days of the whole span, the
+/// The moments that lack a point, most useful first: the hours of the last day, the days of the whole span, the
 /// hours of a month, then every point of the last day. Nothing at or before `floor` is wanted.
 pub(crate) fn wanted(series: &Series, newest: u64, days: u32, spacing: u64, floor: u64) -> VecDeque<Wanted> {
     let span = u64::from(days) * DAY;
@@ -50,7 +50,7 @@ pub(crate) fn wanted(series: &Series, newest: u64, days: u32, spacing: u64, floo
     wanted
 }
 
-/// Blocks whose times are known, ascending; the guess for a moment is made between them.
+/// Blocks with their times, ascending; the guess for a time is interpolated between them.
 #[derive(Debug, Default)]
 pub(crate) struct Landmarks(Vec<EvmBlock>);
 
@@ -60,28 +60,28 @@ impl Landmarks {
         Self(vec![newest])
     }
 
-    /// Remembers a block.
+    /// Adds a block.
     ///
     /// # Errors
     /// Its time contradicts that of another block: blocks are never older than those before them.
     pub(crate) fn insert(&mut self, block: EvmBlock) -> Result<(), SourceError> {
-        let place = self.0.partition_point(|known| known.number < block.number);
-        let fits_before = place.checked_sub(1).is_none_or(|before| self.0[before].time <= block.time);
-        let fits_after = self.0.get(place).is_none_or(|after| {
+        let index = self.0.partition_point(|landmark| landmark.number < block.number);
+        let fits_before = index.checked_sub(1).is_none_or(|before| self.0[before].time <= block.time);
+        let fits_after = self.0.get(index).is_none_or(|after| {
             if after.number == block.number { after.time == block.time } else { block.time <= after.time }
         });
         if !fits_before || !fits_after {
             return Err(SourceError::Invalid(format!("the time of block {} contradicts other blocks", block.number)));
         }
-        if self.0.get(place).is_none_or(|after| after.number != block.number) && self.0.len() < LANDMARKS_MAX {
-            self.0.insert(place, block);
+        if self.0.get(index).is_none_or(|after| after.number != block.number) && self.0.len() < LANDMARKS_MAX {
+            self.0.insert(index, block);
         }
         Ok(())
     }
 
     /// The block to look at for a moment: on the line between the landmarks around it, or a step below the oldest.
     fn guess(&self, time: u64) -> Option<u64> {
-        let after = self.0.partition_point(|known| known.time <= time);
+        let after = self.0.partition_point(|landmark| landmark.time <= time);
         let Some(above) = self.0.get(after) else { return self.0.last().map(|last| last.number) };
         match after.checked_sub(1).map(|below| self.0[below]) {
             Some(below) => {
@@ -90,7 +90,7 @@ impl Landmarks {
                 Some(below.number + u64::try_from(part).unwrap_or(blocks).clamp(1, blocks.max(2) - 1))
             }
             None => {
-                // Older than everything known: as fast as the known blocks, or a first step.
+                // Older than all landmarks: extrapolate their rate, or take a first step.
                 let last = self.0.last()?;
                 let (blocks, seconds) = (last.number - above.number, last.time - above.time);
                 let back = match blocks {
@@ -105,15 +105,15 @@ impl Landmarks {
         }
     }
 
-    /// The known block that is nearest to a moment, if it lies within the tolerance.
+    /// The landmark nearest to a time, if it is within the tolerance.
     fn near(&self, wanted: Wanted) -> Option<EvmBlock> {
-        let after = self.0.partition_point(|known| known.time <= wanted.time);
+        let after = self.0.partition_point(|landmark| landmark.time <= wanted.time);
         let around = [after.checked_sub(1).and_then(|before| self.0.get(before)), self.0.get(after)];
         let nearest = around.into_iter().flatten().min_by_key(|block| block.time.abs_diff(wanted.time))?;
         (nearest.time.abs_diff(wanted.time) <= wanted.tolerance).then_some(*nearest)
     }
 
-    /// Finds a block at a moment with few questions. `None` when the chain is younger or has no block near it.
+    /// Finds a block at a time with few calls. `None` when the chain is younger or has no block near it.
     ///
     /// # Errors
     /// The endpoint does not answer, or contradicts itself.
@@ -123,7 +123,7 @@ impl Landmarks {
                 return Ok(Some(block));
             }
             let Some(number) = self.guess(wanted.time) else { return Ok(None) };
-            if self.0.binary_search_by_key(&number, |known| known.number).is_ok() {
+            if self.0.binary_search_by_key(&number, |landmark| landmark.number).is_ok() {
                 return Ok(None);
             }
             self.insert(source.block(number).await?)?;
@@ -153,7 +153,7 @@ mod tests {
         assert!((1_000..1_400).contains(&count), "{count}");
         assert!(times.iter().all(|time| *time < NEWEST && *time >= NEWEST - 365 * DAY));
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] <= DAY));
-        // Whatever is asked for, the number is bounded by the span.
+        // The number is bounded by the span in any case.
         assert!(super::wanted(&series, NEWEST, 0, 600, 0).is_empty());
         assert!(super::wanted(&series, NEWEST, 365, 600, NEWEST).is_empty());
         assert!(super::wanted(&series, 5, 365, 600, 0).is_empty());

@@ -8,7 +8,7 @@ use crate::endpoint::Endpoint;
 use crate::error::PricesError;
 use crate::pool::PoolRules;
 
-/// Most points that are kept before they are thinned out.
+/// Most points before they are thinned out.
 const YOUNG_POINTS_MAX: u64 = 60_000;
 
 /// Settings of a price feed.
@@ -40,9 +40,9 @@ pub struct PricesConfig {
     pub stale_seconds: u64,
     /// Least time between two points of the history, seconds; at least 60.
     pub point_seconds: u64,
-    /// Age from which on one point an hour is kept in memory, days.
+    /// Age from which on one point an hour stays in memory, days.
     pub thin_days: u32,
-    /// How far back the past is asked for, days; 0 asks for none.
+    /// How far back the history is filled in, days; 0 for none.
     pub backfill_days: u32,
     /// Calls a second while the past is filled in; 0 for no limit.
     pub backfill_calls_per_second: u32,

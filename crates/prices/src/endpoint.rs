@@ -1,4 +1,4 @@
-//! JSON-RPC over HTTP to an EVM endpoint: one call at a time, with a time limit and a size limit, nothing believed.
+//! JSON-RPC over HTTP to an EVM endpoint: one call at a time, with a time limit and a size limit; every answer is validated.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,11 +19,11 @@ use crate::error::SourceError;
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Parts of the URL from this length on may be secrets and are never repeated, bytes.
 const SECRET_LEN_MIN: usize = 8;
-/// How long an idle connection is kept.
+/// Time after which an idle connection is closed.
 const POOL_IDLE: Duration = Duration::from_secs(90);
-/// Idle connections kept.
+/// Most idle connections.
 const POOL_SIZE_MAX: usize = 2;
-/// Codes by which endpoints say that there were too many calls.
+/// Error codes of endpoints for too many calls.
 const THROTTLED: [i64; 4] = [-32_005, -32_016, -32_029, 429];
 
 /// A block as far as prices need it.
@@ -82,15 +82,15 @@ impl Endpoint {
         if answer.is_null() {
             return Ok(None);
         }
-        let told = quantity(&answer["number"], "the number of a block")?;
+        let answered = quantity(&answer["number"], "the number of a block")?;
         let time = quantity(&answer["timestamp"], "the time of a block")?;
-        if told != number {
-            return Err(SourceError::Invalid(format!("block {told} where {number} was asked for")));
+        if answered != number {
+            return Err(SourceError::Invalid(format!("block {answered} where {number} was requested")));
         }
         Ok(Some(EvmBlock { number, time }))
     }
 
-    /// What a contract answers to a call at the end of a block.
+    /// The result of a contract call at the end of a block.
     pub(crate) async fn contract(&self, to: EvmAddress, data: &[u8], block: u64) -> Result<Vec<u8>, SourceError> {
         let call = json!({ "to": to.to_string(), "data": abi::hex(data) });
         let answer = self.call("eth_call", json!([call, tag(block)])).await?;
@@ -114,7 +114,7 @@ impl Endpoint {
             .uri(self.uri.clone())
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(Bytes::from(body)))
-            .map_err(|_| SourceError::Unavailable("the URL cannot be asked".to_owned()))?;
+            .map_err(|_| SourceError::Unavailable("the URL cannot be requested".to_owned()))?;
         let response =
             self.client.request(request).await.map_err(|error| SourceError::Unavailable(describe(&error)))?;
         let status = response.status();
@@ -170,7 +170,7 @@ fn decode(method: &'static str, id: u64, status: StatusCode, body: &[u8]) -> Res
     match (status, reply) {
         (StatusCode::OK, Some(Reply { result, .. })) => Ok(result.unwrap_or(Value::Null)),
         (StatusCode::OK, None) => Err(SourceError::Invalid(format!(
-            "asked for JSON-RPC, got {} bytes of something else; check [prices] evm_url",
+            "expected JSON-RPC, got {} bytes of something else; check [prices] evm_url",
             body.len()
         ))),
         (StatusCode::TOO_MANY_REQUESTS, _) => Err(SourceError::Throttled("HTTP 429".to_owned())),
@@ -242,12 +242,12 @@ mod tests {
     fn the_key_of_the_url_is_never_repeated() {
         let endpoint =
             Endpoint::new("https://host.example/v3/0123456789abcdef?token=secretsecret", Duration::ZERO).unwrap();
-        let told = SourceError::Refused {
+        let refused = SourceError::Refused {
             method: "eth_call",
             code: 1,
             message: "bad key 0123456789abcdef or secretsecret".into(),
         };
-        let text = endpoint.without_secrets(told).to_string();
+        let text = endpoint.without_secrets(refused).to_string();
         assert!(!text.contains("0123456789abcdef") && !text.contains("secretsecret"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! The feed: what was learnt so far, and the handle that the rest of the program holds.
+//! The feed: its state, and the handle that the rest of the program holds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use crate::series::{Sample, Series};
 /// Where the time comes from, Unix seconds.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// How far the time of a block may lie ahead of our clock, seconds.
+/// Most seconds by which the time of a block may be ahead of our clock.
 const AHEAD_MAX: u64 = 60;
-/// A price older than this is no measure for the next one, seconds.
+/// Age up to which a price limits the jump to the next one, seconds.
 const COMPARABLE: u64 = 3_600;
 
 /// Prices from a pool on an EVM chain, with their history in a folder. Dropping it stops it as well, without waiting.
@@ -32,14 +32,14 @@ pub struct PriceFeed {
     task: Option<JoinHandle<()>>,
 }
 
-/// What poller and readers share.
+/// State that poller and readers share.
 pub(crate) struct Shared {
     config: PricesConfig,
     clock: Clock,
-    known: RwLock<Known>,
+    state: RwLock<FeedState>,
 }
 
-struct Known {
+struct FeedState {
     series: Series,
     source: Option<String>,
     /// Why the newest reading failed; `None` after a good one.
@@ -47,7 +47,7 @@ struct Known {
 }
 
 impl PriceFeed {
-    /// Reads the history in `folder` and begins to ask the endpoint. An endpoint that is away delays the first price and nothing else.
+    /// Reads the history in `folder` and begins to poll the endpoint. An unavailable endpoint delays the first price and nothing else.
     /// Must be called within an async runtime.
     ///
     /// # Errors
@@ -56,11 +56,11 @@ impl PriceFeed {
         let (endpoint, rules) = config.checked()?;
         let (log, loaded) = history::open(folder, clock())?;
         let mut series = Series::new(config.point_seconds, u64::from(config.thin_days) * DAY);
-        // A clock that was wrong when a point was written must not hold back all later ones.
+        // A point written while the clock was wrong must not block all later ones.
         let now = clock().saturating_add(AHEAD_MAX);
         series.extend(loaded.samples.into_iter().filter(|sample| sample.point.time <= now));
-        let known = Known { series, source: loaded.source, failure: None };
-        let shared = Arc::new(Shared { config, clock, known: RwLock::new(known) });
+        let state = FeedState { series, source: loaded.source, failure: None };
+        let shared = Arc::new(Shared { config, clock, state: RwLock::new(state) });
         let (stop, stopping) = watch::channel(false);
         let poller = Poller::new(Arc::clone(&shared), PoolSource::new(endpoint, rules), log);
         let task = tokio::spawn(poller.run(stopping));
@@ -74,10 +74,10 @@ impl PriceFeed {
 
     /// Why the newest reading failed; `None` after a good one and before the first.
     pub fn failure(&self) -> Option<SourceError> {
-        self.shared.known.read().failure.clone()
+        self.shared.state.read().failure.clone()
     }
 
-    /// Stops asking and waits until nothing is being written.
+    /// Stops polling and waits until nothing is being written.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         if let Some(task) = self.task.take() {
@@ -102,40 +102,40 @@ impl Shared {
         (self.clock)()
     }
 
-    /// Looks at what is known.
+    /// Reads the series.
     pub(crate) fn with_series<T>(&self, look: impl FnOnce(&Series) -> T) -> T {
-        look(&self.known.read().series)
+        look(&self.state.read().series)
     }
 
-    /// Takes a new reading in. Answers the name of the source if it is another than before, and the point if it is to be written down.
+    /// Adds a new reading. Returns the name of the source if it has changed, and the point if it is to be stored.
     pub(crate) fn take(
         &self,
         reading: Reading,
         source: String,
     ) -> Result<(Option<String>, Option<Sample>), SourceError> {
-        let mut known = self.known.write();
-        let newest = known.series.newest().map(|sample| sample.point);
+        let mut state = self.state.write();
+        let newest = state.series.newest().map(|sample| sample.point);
         judge(reading.point, newest, self.now(), self.config.jump_percent_max)?;
         let sample = Sample { point: reading.point, activity: reading.activity };
-        let is_other = known.source.as_ref() != Some(&source);
-        if is_other && known.source.is_some() {
-            known.series.forget_activity();
+        let is_other = state.source.as_ref() != Some(&source);
+        if is_other && state.source.is_some() {
+            state.series.forget_activity();
         }
         let renamed = is_other.then(|| source.clone());
         if is_other {
-            known.source = Some(source);
+            state.source = Some(source);
         }
-        known.failure = None;
-        Ok((renamed, known.series.observe(sample).then_some(sample)))
+        state.failure = None;
+        Ok((renamed, state.series.observe(sample).then_some(sample)))
     }
 
-    /// Takes a point of the past in; it is to be written down when this is true.
+    /// Adds a point of the past; it is to be stored when this is true.
     pub(crate) fn take_past(&self, sample: Sample) -> bool {
-        self.known.write().series.insert(sample)
+        self.state.write().series.insert(sample)
     }
 
     pub(crate) fn failed(&self, error: SourceError) {
-        self.known.write().failure = Some(error);
+        self.state.write().failure = Some(error);
     }
 }
 
@@ -162,10 +162,10 @@ fn judge(point: PricePoint, newest: Option<PricePoint>, now: u64, jump_percent_m
 impl BitcoinPrices for Shared {
     fn current(&self) -> Option<PriceReport> {
         let now = self.now();
-        let known = self.known.read();
-        let newest = known.series.newest()?.point;
+        let state = self.state.read();
+        let newest = state.series.newest()?.point;
         let is_stale = now.saturating_sub(newest.time) > self.config.stale_seconds;
-        Some(PriceReport { newest, source: known.source.clone()?, is_stale })
+        Some(PriceReport { newest, source: state.source.clone()?, is_stale })
     }
 
     fn at(&self, time: u64) -> Option<PricePoint> {
@@ -191,10 +191,10 @@ mod tests {
     use crate::price::UsdPrice;
 
     #[test]
-    fn a_jump_is_believed_only_when_the_price_before_is_old() {
+    fn a_jump_is_accepted_only_when_the_price_before_is_old() {
         let point = |time, dollars: u128| PricePoint { time, price: UsdPrice(dollars * UsdPrice::DOLLAR.0) };
         let before = Some(point(10_000, 100));
-        for (after, believed) in [
+        for (after, accepted) in [
             (point(10_060, 120), true),
             (point(10_060, 121), false),
             (point(10_060, 80), true),
@@ -204,13 +204,13 @@ mod tests {
             (point(13_600, 1), true),
             (point(9_000, 1), false),
         ] {
-            assert_eq!(judge(after, before, 20_000, 20).is_ok(), believed, "{after:?}");
+            assert_eq!(judge(after, before, 20_000, 20).is_ok(), accepted, "{after:?}");
         }
         assert!(judge(point(10_000, 1), None, 20_000, 20).is_ok());
     }
 
     #[test]
-    fn a_block_of_the_future_is_not_believed() {
+    fn a_block_of_the_future_is_refused() {
         let point = |time| PricePoint { time, price: UsdPrice::DOLLAR };
         assert!(judge(point(1_060), None, 1_000, 20).is_ok());
         assert!(judge(point(1_061), None, 1_000, 20).is_err());

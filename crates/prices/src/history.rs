@@ -29,7 +29,7 @@ const READ_RECORDS: usize = 10_000;
 /// Greatest number of decimals that a record may state; larger ones were never written.
 const DECIMALS_MAX: u8 = crate::abi::DECIMALS_MAX;
 
-/// What the disk held.
+/// The content of the history.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     /// Points in the order in which they were written.
@@ -50,7 +50,7 @@ pub(crate) fn open(folder: &Path, now: u64) -> Result<(Log, Loaded), PricesError
             (loaded, Some(damage)) => {
                 drop(log);
                 let log = begin_anew(folder, now, &damage)?;
-                // What was still readable is kept.
+                // Readable records are written to the new history.
                 let records: Vec<Vec<u8>> = loaded
                     .source
                     .iter()

@@ -1,7 +1,7 @@
 //! The price of bitcoin in US dollars, read from a pool on an EVM chain, with its history.
 //!
 //! Invariants: a price is an exact integer until an answer renders it; every answer names its source; no reader waits for the
-//! network; a source that fails, lies or goes away leaves the last price standing until it is reported as stale.
+//! network; when a source fails, answers falsely or is away, the last price is served until it is reported as stale.
 #![forbid(unsafe_code)]
 
 mod abi;

@@ -1,4 +1,4 @@
-//! The task that asks the endpoint: the newest price at its interval, the past in between.
+//! The task that polls the endpoint: the newest price at its interval, the past in between.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use crate::history::{point_record, source_record};
 use crate::pool::PoolSource;
 use crate::series::Sample;
 
-/// A failing endpoint is asked ever more rarely, down to one in so many intervals.
+/// Longest interval after failures, as a multiple of the configured one.
 const BACKOFF_MAX: u32 = 8;
 /// Shortest wait after a failure before the first price is there, so that an endpoint that starts with us delays little.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 /// Calls for one point of the past: a block or two, and what a reading takes.
 const CALLS_PER_POINT: u32 = 7;
-/// Points of the past that may fail in a row for want of an answer before the rest waits for the next gap.
+/// Points of the past that may fail in a row without an answer before the rest waits for the next gap.
 const PAST_FAILURES_MAX: u32 = 10;
 /// A failure that goes on is logged again after so many.
 const REPEATS_LOGGED: u32 = 60;
 
-/// Asks one endpoint.
+/// Polls one endpoint.
 pub(crate) struct Poller {
     shared: Arc<Shared>,
     source: PoolSource,
     log: Log,
-    /// Whether the log refused a record; it has to be opened again, so it is left alone.
+    /// Whether the log refused a record; it has to be opened again, so nothing more is written.
     log_failed: bool,
     /// Held while a record is being written.
     writing: Arc<Mutex<()>>,
@@ -40,14 +40,14 @@ pub(crate) struct Poller {
     past: Past,
 }
 
-/// What of the past is still to be asked for.
+/// The points of the past that are still missing.
 #[derive(Default)]
 struct Past {
     /// Whether this run has looked for what is missing.
     is_known: bool,
     wanted: VecDeque<Wanted>,
     landmarks: Landmarks,
-    /// The endpoint keeps nothing at or before this, Unix seconds.
+    /// The endpoint has no state at or before this, Unix seconds.
     floor: u64,
     failures: u32,
 }
@@ -82,7 +82,7 @@ impl Poller {
         }
     }
 
-    /// Asks for the newest price. Answers the time until the next try.
+    /// Reads the newest price. Returns the time until the next try.
     async fn poll(&mut self) -> Duration {
         let interval = self.shared.config().poll;
         match self.read_newest().await {
@@ -113,9 +113,9 @@ impl Poller {
         let before = self.shared.with_series(|series| series.newest().map(|sample| sample.point.time));
         let reading = self.source.read(block).await?;
         let source = self.source.name().unwrap_or_default();
-        let (renamed, kept) = self.shared.take(reading, source)?;
+        let (renamed, sample) = self.shared.take(reading, source)?;
         let mut records: Vec<Vec<u8>> = renamed.iter().map(|name| source_record(name)).collect();
-        records.extend(kept.iter().map(point_record));
+        records.extend(sample.iter().map(point_record));
         self.write(records).await;
         let spacing = self.shared.config().point_seconds;
         let is_gap = before.is_none_or(|before| block.time.saturating_sub(before) > 3 * spacing);
@@ -133,7 +133,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Asks for one point of the past. False when the endpoint should be left alone until the next reading.
+    /// Reads one point of the past. False when no further ones should be read before the next price.
     async fn fill_one(&mut self) -> bool {
         let Some(wanted) = self.past.wanted.pop_front() else { return false };
         if wanted.time <= self.past.floor {
@@ -188,7 +188,7 @@ impl Poller {
         }
     }
 
-    /// Writes records down. A disk that refuses costs the history and not the price.
+    /// Appends records. A failing disk costs the history and not the price.
     async fn write(&mut self, records: Vec<Vec<u8>>) {
         if self.log_failed || records.is_empty() {
             return;
@@ -205,10 +205,10 @@ impl Poller {
     }
 }
 
-/// A tenth more or less, so that many instances do not ask at the same moment.
+/// A tenth more or less, so that many instances do not poll at the same time.
 fn jittered(interval: Duration) -> Duration {
     let mut byte = [128];
-    // Without randomness every instance asks at its own start's rhythm, which does as well.
+    // Without randomness the intervals only differ by the start of each instance.
     let _ = getrandom::fill(&mut byte);
     interval.mul_f64(0.9 + f64::from(byte[0]) / 1_275.0)
 }

@@ -1,13 +1,13 @@
 //! One pool on an EVM chain as a source of prices.
 //!
-//! A reading is taken at the end of one block, some confirmations behind the newest, so that all its numbers belong together. What is
-//! believed:
+//! A reading is taken at the end of one block, some confirmations behind the newest, so that all its numbers belong together. A
+//! reading is accepted when:
 //!
 //! 1. The pool trades exactly the two configured tokens, on the configured chain.
 //! 2. The pool has liquidity, and the tick that it returns is that of the square root that it returns.
-//! 3. The price is the geometric mean over `mean_seconds` where the pool keeps one, else the price of the moment.
-//! 4. The price of the moment lies within `spread_percent_max` of that mean: a pool that is being pushed gives no price.
-//! 5. The price lies between 1 and 10^9 US dollars.
+//! 3. The price is the geometric mean over `mean_seconds` where the pool keeps one, else the spot price.
+//! 4. The spot price is within `spread_percent_max` of that mean: a manipulated pool gives no price.
+//! 5. The price is between 1 and 10^9 US dollars.
 
 use crate::abi::{self, AbiError};
 use crate::activity::Activity;
@@ -28,26 +28,27 @@ pub(crate) struct PoolRules {
     pub(crate) confirmations: u64,
     /// Span of the mean, seconds; 0 for none.
     pub(crate) mean_seconds: u32,
-    /// Greatest distance of the price of the moment from the mean, percent.
+    /// Greatest distance of the spot price from the mean, percent.
     pub(crate) spread_percent_max: u32,
 }
 
 /// What kind of contract a pool is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// With `slot0()` and `observe(uint32[])`; the fee in parts of a million where it is known.
+    /// With `slot0()` and `observe(uint32[])`; the fee in parts per million where the pool reports it.
     V3 { fee_ppm: Option<u32> },
     /// With `getReserves()`.
     V2,
 }
 
+/// Kind and tokens of a pool, once they are checked.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct PoolIdentity {
     kind: Kind,
     sides: Sides,
 }
 
-/// What a pool said at the end of a block.
+/// The state of a pool at the end of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) point: PricePoint,
@@ -59,26 +60,26 @@ pub(crate) struct Reading {
 pub(crate) struct PoolSource {
     endpoint: Endpoint,
     rules: PoolRules,
-    known: Option<Known>,
+    identity: Option<PoolIdentity>,
 }
 
 impl PoolSource {
     pub(crate) fn new(endpoint: Endpoint, rules: PoolRules) -> Self {
-        Self { endpoint, rules, known: None }
+        Self { endpoint, rules, identity: None }
     }
 
     /// Name of the source as answers state it; `None` before the first reading.
     pub(crate) fn name(&self) -> Option<String> {
-        let kind = match self.known?.kind {
+        let kind = match self.identity?.kind {
             Kind::V3 { .. } => "uniswap-v3",
             Kind::V2 => "uniswap-v2",
         };
         Some(format!("{kind}:{}", self.rules.pool))
     }
 
-    /// Forgets what was learnt of the pool, so that the next reading checks chain and tokens again.
+    /// Forgets the identity of the pool, so that the next reading checks chain and tokens again.
     pub(crate) fn forget(&mut self) {
-        self.known = None;
+        self.identity = None;
     }
 
     /// The newest block that has its confirmations.
@@ -95,24 +96,24 @@ impl PoolSource {
 
     /// Reads the pool at the end of a block.
     pub(crate) async fn read(&mut self, block: EvmBlock) -> Result<Reading, SourceError> {
-        let known = match self.known {
-            Some(known) => known,
-            None => *self.known.insert(self.identify(block.number).await?),
+        let identity = match self.identity {
+            Some(identity) => identity,
+            None => *self.identity.insert(self.identify(block.number).await?),
         };
-        let (price, activity) = match known.kind {
-            Kind::V3 { fee_ppm } => self.read_v3(known.sides, fee_ppm, block.number).await?,
+        let (price, activity) = match identity.kind {
+            Kind::V3 { fee_ppm } => self.read_v3(identity.sides, fee_ppm, block.number).await?,
             Kind::V2 => {
                 let reserves = self.ask("getReserves()", &abi::GET_RESERVES, block.number, abi::reserves).await?;
-                (known.sides.of_reserves(reserves).ok_or_else(out_of_range)?, None)
+                (identity.sides.of_reserves(reserves).ok_or_else(out_of_range)?, None)
             }
         };
         Ok(Reading { point: PricePoint { time: block.time, price }, activity })
     }
 
-    async fn identify(&self, block: u64) -> Result<Known, SourceError> {
-        let told = self.endpoint.chain_id().await?;
-        if told != self.rules.chain_id {
-            return Err(SourceError::WrongChain { configured: self.rules.chain_id, told });
+    async fn identify(&self, block: u64) -> Result<PoolIdentity, SourceError> {
+        let served = self.endpoint.chain_id().await?;
+        if served != self.rules.chain_id {
+            return Err(SourceError::WrongChain { configured: self.rules.chain_id, served });
         }
         let token0 = self.ask("token0()", &abi::TOKEN0, block, abi::address).await?;
         let token1 = self.ask("token1()", &abi::TOKEN1, block, abi::address).await?;
@@ -132,7 +133,7 @@ impl PoolSource {
             Err(SourceError::Refused { .. } | SourceError::Contract { source: AbiError::Empty, .. }) => Kind::V2,
             Err(error) => return Err(error),
         };
-        Ok(Known { kind, sides })
+        Ok(PoolIdentity { kind, sides })
     }
 
     async fn decimals(&self, token: EvmAddress, block: u64) -> Result<u8, SourceError> {
@@ -201,12 +202,12 @@ impl PoolSource {
         sides.of_mean_tick(now - before, seconds).map(Some).ok_or_else(out_of_range)
     }
 
-    /// What a pool need not have: a refusal or an empty answer is none.
+    /// An optional function of a pool: `None` for a refusal or an empty answer.
     fn optional<T>(&self, answer: Result<T, SourceError>) -> Result<Option<T>, SourceError> {
         match answer {
             Ok(value) => Ok(Some(value)),
             Err(SourceError::Refused { method, code, message }) => {
-                tracing::debug!(method, code, message, pool = %self.rules.pool, "the pool does not tell");
+                tracing::debug!(method, code, message, pool = %self.rules.pool, "the pool does not answer this function");
                 Ok(None)
             }
             Err(SourceError::Contract { source: AbiError::Empty, .. }) => Ok(None),

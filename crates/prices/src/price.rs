@@ -1,4 +1,4 @@
-//! The price of one bitcoin in US dollars, and what readers of prices are given.
+//! The price of one bitcoin in US dollars, and the interface for its readers.
 
 use ruint::aliases::U256;
 
@@ -70,7 +70,7 @@ pub trait BitcoinPrices: Send + Sync {
     /// The newest point at or before `time` (Unix seconds).
     fn at(&self, time: u64) -> Option<PricePoint>;
 
-    /// The points from `from` to `to`, both included, ascending. There are never more than are kept in memory.
+    /// The points from `from` to `to`, both included, ascending. The number is bounded by the points in memory.
     fn range(&self, from: u64, to: u64) -> Vec<PricePoint>;
 
     /// US dollars traded in the source's pool in the 24 hours that end at the newest point, where the source reports it.

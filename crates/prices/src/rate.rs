@@ -1,4 +1,4 @@
-//! From what a pool says to a price: exact integer arithmetic, rounded half-even once at the end.
+//! From the state of a pool to a price: exact integer arithmetic, rounded half-even once at the end.
 //!
 //! A pool states how many base units of its second token (token1) one base unit of its first (token0) is worth. Which of the
 //! two is bitcoin and how many decimals each has comes from the contracts, never from an assumption.
@@ -8,9 +8,9 @@ use ruint::aliases::{U256, U512};
 use crate::abi::{DECIMALS_MAX, TICK_MAX};
 use crate::price::UsdPrice;
 
-/// Least price that is believed: one US dollar.
+/// Least plausible price: one US dollar.
 pub(crate) const PRICE_MIN: UsdPrice = UsdPrice::DOLLAR;
-/// Greatest price that is believed: a billion US dollars.
+/// Greatest plausible price: a billion US dollars.
 pub(crate) const PRICE_MAX: UsdPrice = UsdPrice(UsdPrice::DOLLAR.0 * 1_000_000_000);
 
 /// Which token of a pool is bitcoin, and the decimals of both.
@@ -54,7 +54,7 @@ impl Sides {
             return Some(low);
         }
         let high = self.of_tick(tick + 1)?;
-        // Prices end at 10^25 and two neighbours lie 10^-4 apart, so the product stays below 2^128.
+        // Prices end at 10^25 and two neighbours are 10^-4 apart, so the product stays below 2^128.
         let part = low.0.abs_diff(high.0) * u128::from(rest) / u128::from(seconds.unsigned_abs());
         Some(UsdPrice(if high > low { low.0 + part } else { low.0 - part }))
     }
@@ -113,19 +113,19 @@ fn ratio_of_tick(tick: i32) -> Option<(U512, U512)> {
     Some(if tick < 0 { (power, one) } else { (one, power) })
 }
 
-/// Whether a tick is that of a square root of a price: the price lies in the tick, or at the edge of the next, where a pool is while
+/// Whether a tick is that of a square root of a price: the price is in the tick, or at the edge of the next, where a pool is while
 /// it crosses.
 pub(crate) fn tick_fits(tick: i32, sqrt_price: U256) -> bool {
     let square = U512::from(sqrt_price).saturating_mul(U512::from(sqrt_price));
-    // Half a tick of room on either side, well above what the power is off.
-    let room = |(token1, token0): (U512, U512), up: bool| {
+    // Half a tick on either side, well above the error of the power.
+    let tolerance = |(token1, token0): (U512, U512), up: bool| {
         let bound = token1.checked_mul(U512::from(1) << 192).map_or(U512::MAX, |scaled| scaled / token0);
         let half = bound / U512::from(20_000) + U512::from(1);
         if up { bound.saturating_add(half) } else { bound.saturating_sub(half) }
     };
     let Some(low) = ratio_of_tick(tick) else { return false };
     let above = ratio_of_tick((tick + 1).min(TICK_MAX)).unwrap_or(low);
-    square >= room(low, false) && square <= room(above, true)
+    square >= tolerance(low, false) && square <= tolerance(above, true)
 }
 
 /// Whether `price` is farther from `reference` than so many percent of the reference.

@@ -1,13 +1,13 @@
-//! The points that are kept in memory: ascending by time, thinned out with age, never more than a fixed number.
+//! The points in memory: ascending by time, thinned out with age, never more than a fixed number.
 
 use crate::activity::{Activity, DAY};
 use crate::price::{PricePoint, UsdPrice};
 
-/// Most points kept: a month of one every ten minutes and eleven years of hours.
+/// Most points: a month of one every ten minutes and eleven years of hours.
 const SAMPLES_MAX: usize = 100_000;
 /// Old points are thinned out to one for each of these spans, seconds.
 const OLD_SPACING: u64 = 3_600;
-/// A volume of a day is reported where no two neighbouring readings lie farther apart than this, seconds.
+/// A volume of a day is reported where no two neighbouring readings are farther apart than this, seconds.
 const GAP_MAX: u64 = 2 * DAY;
 
 /// A point with what volumes are computed from.
@@ -25,13 +25,13 @@ impl Sample {
 
 /// A sample with what was traded since the one before it.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct SeriesEntry {
     sample: Sample,
-    /// US cents; `None` where it is not known.
+    /// US cents; `None` where unknown.
     traded: Option<u128>,
 }
 
-impl Kept {
+impl SeriesEntry {
     fn new(sample: Sample, before: Option<&Self>) -> Self {
         Self { sample, traded: before.and_then(|before| traded(&before.sample, &sample)) }
     }
@@ -50,10 +50,10 @@ fn traded(before: &Sample, after: &Sample) -> Option<u128> {
 /// Points by time.
 #[derive(Debug)]
 pub(crate) struct Series {
-    samples: Vec<Kept>,
-    /// The newest reading while it is too young to be kept; always later than every sample.
-    newest: Option<Kept>,
-    /// Least time between two kept points, seconds.
+    samples: Vec<SeriesEntry>,
+    /// The newest reading while it is too close to the last sample; always later than every sample.
+    newest: Option<SeriesEntry>,
+    /// Least time between two stored points, seconds.
     spacing: u64,
     /// Points older than this, counted from the newest, are thinned out, seconds.
     thin_after: u64,
@@ -64,59 +64,59 @@ impl Series {
         Self { samples: Vec::new(), newest: None, spacing, thin_after }
     }
 
-    /// Takes kept points of any order at once; of two with the same time the later one given counts.
+    /// Adds stored points of any order at once; of two with the same time the later one given counts.
     pub(crate) fn extend(&mut self, samples: impl IntoIterator<Item = Sample>) {
-        self.samples.extend(samples.into_iter().map(|sample| Kept::new(sample, None)));
-        self.samples.sort_by_key(Kept::time);
+        self.samples.extend(samples.into_iter().map(|sample| SeriesEntry::new(sample, None)));
+        self.samples.sort_by_key(SeriesEntry::time);
         // `dedup` keeps the first of equals, and the sort is stable.
         self.samples.reverse();
-        self.samples.dedup_by_key(|kept| kept.time());
+        self.samples.dedup_by_key(|entry| entry.time());
         self.samples.reverse();
         self.thin();
-        (0..self.samples.len()).for_each(|place| self.trade_anew(place));
+        (0..self.samples.len()).for_each(|index| self.trade_anew(index));
     }
 
-    /// Takes a new reading; true when it is to be kept. A reading that is not newer than the newest changes nothing.
+    /// Adds a new reading; true when it becomes a sample, which is to be stored. A reading that is not newer than the newest changes nothing.
     pub(crate) fn observe(&mut self, sample: Sample) -> bool {
         if self.newest().is_some_and(|newest| sample.time() <= newest.time()) {
             return false;
         }
         let last = self.samples.last();
-        let is_kept = last.is_none_or(|last| sample.time() - last.time() >= self.spacing);
-        let kept = Kept::new(sample, last);
-        if is_kept {
-            self.samples.push(kept);
+        let is_sample = last.is_none_or(|last| sample.time() - last.time() >= self.spacing);
+        let entry = SeriesEntry::new(sample, last);
+        if is_sample {
+            self.samples.push(entry);
             self.newest = None;
             self.thin();
         } else {
-            self.newest = Some(kept);
+            self.newest = Some(entry);
         }
-        is_kept
+        is_sample
     }
 
-    /// Takes a point of the past; false when there is one of that very time, or when it is newer than what is kept.
+    /// Adds a point of the past; false when there is one of that very time, or when it is newer than all samples.
     pub(crate) fn insert(&mut self, sample: Sample) -> bool {
-        match self.samples.binary_search_by_key(&sample.time(), Kept::time) {
-            Err(place) if place < self.samples.len() => {
-                self.samples.insert(place, Kept::new(sample, None));
-                self.trade_anew(place);
-                self.trade_anew(place + 1);
+        match self.samples.binary_search_by_key(&sample.time(), SeriesEntry::time) {
+            Err(index) if index < self.samples.len() => {
+                self.samples.insert(index, SeriesEntry::new(sample, None));
+                self.trade_anew(index);
+                self.trade_anew(index + 1);
                 true
             }
             _ => false,
         }
     }
 
-    /// Computes what was traded up to the sample at a place.
-    fn trade_anew(&mut self, place: usize) {
-        let before = place.checked_sub(1).map(|before| self.samples[before]);
-        let kept = &mut self.samples[place];
-        *kept = Kept::new(kept.sample, before.as_ref());
+    /// Computes what was traded up to the sample at an index.
+    fn trade_anew(&mut self, index: usize) {
+        let before = index.checked_sub(1).map(|before| self.samples[before]);
+        let entry = &mut self.samples[index];
+        *entry = SeriesEntry::new(entry.sample, before.as_ref());
     }
 
     /// The newest reading.
     pub(crate) fn newest(&self) -> Option<&Sample> {
-        self.newest.as_ref().or_else(|| self.samples.last()).map(|kept| &kept.sample)
+        self.newest.as_ref().or_else(|| self.samples.last()).map(|entry| &entry.sample)
     }
 
     /// The newest point at or before a time.
@@ -132,19 +132,19 @@ impl Series {
     pub(crate) fn range(&self, from: u64, to: u64) -> Vec<PricePoint> {
         let first = self.samples.partition_point(|sample| sample.time() < from);
         let after = self.samples.partition_point(|sample| sample.time() <= to);
-        let kept = self.samples.get(first..after).unwrap_or_default().iter();
+        let samples = self.samples.get(first..after).unwrap_or_default().iter();
         let newest = self.newest.iter().filter(|newest| (from..=to).contains(&newest.time()));
-        kept.chain(newest).map(|kept| kept.sample.point).collect()
+        samples.chain(newest).map(|entry| entry.sample.point).collect()
     }
 
-    /// Whether a point lies within `distance` of a time.
+    /// Whether a point is within `distance` of a time.
     pub(crate) fn has_near(&self, time: u64, distance: u64) -> bool {
         let first = self.samples.partition_point(|sample| sample.time() < time.saturating_sub(distance));
         self.samples.get(first).is_some_and(|sample| sample.time() <= time.saturating_add(distance))
     }
 
-    /// US cents traded in the day that ends at `time`: the spans between readings that lie in that day, those at its edge by their
-    /// part. `None` unless readings cover the whole day.
+    /// US cents traded in the day that ends at `time`: the spans between readings in that day, those at its edges
+    /// proportionally. `None` unless readings cover the whole day.
     pub(crate) fn cents_of_day(&self, time: u64) -> Option<u128> {
         let from = time.checked_sub(DAY)?;
         let first = self.samples.partition_point(|sample| sample.time() <= from).checked_sub(1)?;
@@ -169,27 +169,27 @@ impl Series {
         None
     }
 
-    /// Forgets what volumes are computed from, because it belongs to another pool.
+    /// Removes the data of volumes, because it belongs to another pool.
     pub(crate) fn forget_activity(&mut self) {
-        for kept in self.samples.iter_mut().chain(&mut self.newest) {
-            (kept.sample.activity, kept.traded) = (None, None);
+        for entry in self.samples.iter_mut().chain(&mut self.newest) {
+            (entry.sample.activity, entry.traded) = (None, None);
         }
     }
 
     fn thin(&mut self) {
-        let Some(newest) = self.samples.last().map(Kept::time) else { return };
+        let Some(newest) = self.samples.last().map(SeriesEntry::time) else { return };
         let young = newest.saturating_sub(self.thin_after);
-        let (mut hour, mut before): (Option<u64>, Option<Kept>) = (None, None);
-        let mut is_torn = false;
-        self.samples.retain_mut(|kept| {
-            let this = kept.time() / OLD_SPACING;
-            let stays = kept.time() >= young || hour.replace(this) != Some(this);
-            if stays && is_torn {
-                // What stood before it is gone.
-                *kept = Kept::new(kept.sample, before.as_ref());
+        let (mut hour, mut before): (Option<u64>, Option<SeriesEntry>) = (None, None);
+        let mut lost_previous = false;
+        self.samples.retain_mut(|entry| {
+            let this = entry.time() / OLD_SPACING;
+            let stays = entry.time() >= young || hour.replace(this) != Some(this);
+            if stays && lost_previous {
+                // The sample before it was removed.
+                *entry = SeriesEntry::new(entry.sample, before.as_ref());
             }
-            is_torn = !stays;
-            before = if stays { Some(*kept) } else { before };
+            lost_previous = !stays;
+            before = if stays { Some(*entry) } else { before };
             stays
         });
         let excess = self.samples.len().saturating_sub(SAMPLES_MAX);

@@ -1,6 +1,6 @@
-//! What a submission may hand to compiler and linker: lists of what chooses how code is made. What names a program, a file outside of the build or a
-//! place is on none of them. The lists are the same for variables, configuration, manifests, build scripts and attributes in the source, because
-//! the last two functions see the arguments with which the tools are really called.
+//! What a submission may pass to compiler and linker: lists of options that choose how code is generated. Options that name a program, a file outside of the build or a
+//! path are on none of them. The lists are the same for variables, configuration, manifests, build scripts and attributes in the source, because
+//! the last two functions check the final arguments of the tools.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -134,7 +134,7 @@ const OPTIONS_OF_CARGO: [&str; 11] = [
     "print",
     "color",
 ];
-/// What is written, without a place; the last ones are asked for by build scripts that try what the compiler can do.
+/// What is written, without a path; the last ones are requested by build scripts that try what the compiler can do.
 const EMITTED: [&str; 8] = ["dep-info", "metadata", "link", "obj", "llvm-bc", "llvm-ir", "asm", "mir"];
 const SWITCHES: [&str; 2] = ["-O", "-g"];
 const SWITCHES_OF_CARGO: [&str; 7] = ["-vV", "-V", "-v", "--version", "--verbose", "--test", "-"];
@@ -307,7 +307,7 @@ pub(crate) fn linker(arguments: &[String], paths: &ToolPaths) -> Result<(), Stri
 }
 
 impl ToolPaths {
-    /// Whether a path lies in a folder of the build or of the toolchain, as it stands there.
+    /// Whether a path is in a folder of the build or of the toolchain, as it stands there.
     fn is_input(&self, path: &str) -> bool {
         let path = Path::new(path);
         let is_direct = !path.components().any(|part| part == Component::ParentDir);
@@ -405,7 +405,7 @@ fn shortened(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(LETTERS_MAX).collect()
 }
 
-/// What the words of a call say, in the forms that the compiler knows: `-C x=y`, `-Cx=y`, `--codegen x=y`, `--codegen=x=y`.
+/// The options of a command line, in all forms that the compiler accepts: `-C x=y`, `-Cx=y`, `--codegen x=y`, `--codegen=x=y`.
 fn items<'a>(words: &[&'a str]) -> Result<Vec<Item<'a>>, String> {
     let mut items = Vec::new();
     let mut words = words.iter().copied();

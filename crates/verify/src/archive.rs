@@ -63,7 +63,7 @@ pub enum ArchiveError {
     Write(io::Error),
 }
 
-/// Unpacks a tar file, compressed with gzip or not, into an empty folder, and answers its files by path.
+/// Unpacks a tar file, compressed with gzip or not, into an empty folder, and returns its files by path.
 ///
 /// # Errors
 /// [`ArchiveError`]; what was written until then stays.
@@ -120,13 +120,13 @@ fn unpack_tar(reader: impl Read, into: &Path, limits: &ArchiveLimits) -> Result<
     if files.is_empty() {
         return Err(ArchiveError::Empty);
     }
-    // Until here no link lies on the disk, so no path could lead through one.
+    // Until here no link is on the disk, so no path could lead through one.
     for (path, target) in names.checked_links()? {
-        let place = into.join(&path);
-        if let Some(folder) = place.parent() {
+        let link_path = into.join(&path);
+        if let Some(folder) = link_path.parent() {
             fs::create_dir_all(folder).map_err(ArchiveError::Write)?;
         }
-        std::os::unix::fs::symlink(target, place).map_err(ArchiveError::Write)?;
+        std::os::unix::fs::symlink(target, link_path).map_err(ArchiveError::Write)?;
     }
     files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(files)
@@ -135,13 +135,13 @@ fn unpack_tar(reader: impl Read, into: &Path, limits: &ArchiveLimits) -> Result<
 /// Writes one file; its folders are made where the archive does not name them.
 fn write(content: &mut impl Read, path: String, is_program: bool, into: &Path) -> Result<SourceFile, ArchiveError> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    let place = into.join(&path);
-    if let Some(folder) = place.parent() {
+    let file_path = into.join(&path);
+    if let Some(folder) = file_path.parent() {
         fs::create_dir_all(folder).map_err(ArchiveError::Write)?;
     }
     let mode = if is_program { 0o755 } else { 0o644 };
     let mut file: File =
-        File::options().write(true).create_new(true).mode(mode).open(&place).map_err(ArchiveError::Write)?;
+        File::options().write(true).create_new(true).mode(mode).open(&file_path).map_err(ArchiveError::Write)?;
     let mut digest = Sha256::new();
     let mut size = 0;
     let mut piece = vec![0; PIECE_BYTES];

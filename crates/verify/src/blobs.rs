@@ -1,4 +1,4 @@
-//! Source trees by content: every file lies once, under its SHA-256, and so does the list of a tree's files.
+//! Source trees by content: every file is stored once, under its SHA-256, and so does the list of a tree's files.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -41,15 +41,15 @@ impl Blobs {
         Self { folder }
     }
 
-    fn place(&self, digest: &str) -> Option<PathBuf> {
+    fn path(&self, digest: &str) -> Option<PathBuf> {
         let is_digest = digest.len() == 64 && digest.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         is_digest.then(|| self.folder.join(&digest[..2]).join(&digest[2..]))
     }
 
     /// One file, exactly as it was put.
     pub(crate) fn get(&self, digest: &str) -> Result<Vec<u8>, BlobError> {
-        let place = self.place(digest).ok_or_else(|| BlobError::Damaged("no digest".to_owned()))?;
-        let bytes = fs::read(place)?;
+        let path = self.path(digest).ok_or_else(|| BlobError::Damaged("no digest".to_owned()))?;
+        let bytes = fs::read(path)?;
         if sha256_hex(&bytes) == digest { Ok(bytes) } else { Err(BlobError::Damaged(digest.to_owned())) }
     }
 
@@ -58,26 +58,26 @@ impl Blobs {
         serde_json::from_slice(&self.get(digest)?).map_err(|error| BlobError::Damaged(error.to_string()))
     }
 
-    /// Stores a tree that lies in a folder; `None` where its new files take more than `room` bytes. Answers the digest of its
-    /// list, and the bytes that it added.
+    /// Stores the tree of a folder; `None` where its new files take more than `bytes_max`. Returns the digest of its list, and
+    /// the bytes that it added.
     pub(crate) fn put_tree(
         &self,
         tree: &Path,
         files: &[SourceFile],
-        room: u64,
+        bytes_max: u64,
     ) -> Result<Option<(String, u64)>, BlobError> {
         let list = serde_json::to_vec(&SourceList { files: files.to_vec() }).map_err(io::Error::other)?;
         let mut wanted = HashSet::new();
-        let is_new = |file: &&SourceFile| self.place(&file.sha256).is_some_and(|place| !place.exists());
+        let is_new = |file: &&SourceFile| self.path(&file.sha256).is_some_and(|path| !path.exists());
         let new: Vec<&SourceFile> =
             files.iter().filter(is_new).filter(|file| wanted.insert(file.sha256.clone())).collect();
         let added = new.iter().map(|file| file.size).sum::<u64>() + list.len() as u64;
-        if added > room {
+        if added > bytes_max {
             return Ok(None);
         }
         for file in new {
             let mut bytes = Vec::new();
-            // A build that is not shut in may have put anything in its place, a pipe without a writer as well.
+            // A build that is not isolated may have replaced it by anything, even a pipe without a writer.
             let mut source = File::options();
             source.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
             source.open(tree.join(&file.path))?.take(file.size + 1).read_to_end(&mut bytes)?;
@@ -91,26 +91,26 @@ impl Blobs {
     }
 
     fn put(&self, digest: &str, bytes: &[u8]) -> Result<(), BlobError> {
-        let place = self.place(digest).ok_or_else(|| BlobError::Damaged("no digest".to_owned()))?;
+        let path = self.path(digest).ok_or_else(|| BlobError::Damaged("no digest".to_owned()))?;
         if sha256_hex(bytes) != digest {
             return Err(BlobError::Damaged(digest.to_owned()));
         }
-        let folder = place.parent().unwrap_or(&self.folder);
+        let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
         let number = TEMPORARY.fetch_add(1, Ordering::Relaxed);
         let temporary = folder.join(format!("new-{}-{number}", std::process::id()));
         fs::write(&temporary, bytes)?;
-        fs::rename(&temporary, place)?;
+        fs::rename(&temporary, path)?;
         Ok(())
     }
 
-    /// Removes what no list of `lists` names, and answers the bytes that are left. Nothing may be put meanwhile.
+    /// Removes what no list of `lists` names, and returns the bytes that remain. Nothing may be stored meanwhile.
     pub(crate) fn sweep(&self, lists: &[String]) -> Result<u64, BlobError> {
         fs::create_dir_all(&self.folder)?;
         let mut named: HashSet<String> = HashSet::new();
         for digest in lists {
             named.insert(digest.clone());
-            // A list that cannot be read names nothing; what it named is lost with it, and its record says so when asked.
+            // The files of a list that cannot be read are lost; reads of its record report that.
             if let Ok(list) = self.list(digest) {
                 named.extend(list.files.into_iter().map(|file| file.sha256));
             }
@@ -121,7 +121,7 @@ impl Blobs {
             for entry in fs::read_dir(&folder)?.flatten() {
                 let digest = format!("{beginning}{}", entry.file_name().to_string_lossy());
                 if named.contains(&digest) {
-                    left += entry.metadata().map_or(0, |found| found.len());
+                    left += entry.metadata().map_or(0, |metadata| metadata.len());
                 } else {
                     fs::remove_file(entry.path())?;
                 }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_comes_back_and_equal_files_lie_once() {
+    fn a_tree_comes_back_and_equal_files_are_stored_once() {
         let (store, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let blobs = Blobs::new(store.path().join("blobs"));
         fs::create_dir(store.path().join("blobs")).unwrap();
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(blobs.get(&files[2].sha256).unwrap(), b"other");
         let list_bytes = serde_json::to_vec(&list).unwrap().len() as u64;
         assert_eq!(added, 4 + 5 + list_bytes);
-        // A second time nothing but the list counts, and no room means no tree.
+        // A second time nothing but the list counts, and a tree that does not fit is not stored.
         assert_eq!(blobs.put_tree(source.path(), &files, 1 << 20).unwrap().unwrap().1, list_bytes);
         assert!(blobs.put_tree(source.path(), &tree(source.path(), &[("d", "new")]), 2).unwrap().is_none());
 
@@ -170,18 +170,18 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_on_the_disk_is_told() {
+    fn what_changed_on_the_disk_is_reported() {
         let (store, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let blobs = Blobs::new(store.path().to_owned());
         let files = tree(source.path(), &[("a", "text")]);
         blobs.put_tree(source.path(), &files, 1 << 20).unwrap().unwrap();
-        fs::write(blobs.place(&files[0].sha256).unwrap(), "texT").unwrap();
+        fs::write(blobs.path(&files[0].sha256).unwrap(), "texT").unwrap();
         assert!(matches!(blobs.get(&files[0].sha256), Err(BlobError::Damaged(_))));
         assert!(matches!(blobs.get("../../etc/passwd"), Err(BlobError::Damaged(_))));
-        // A file that is not what its hash says is not taken in.
+        // A file that does not have its hash is not stored.
         let wrong = SourceFile { sha256: sha256_hex(b"else"), ..files[0].clone() };
         assert!(blobs.put_tree(source.path(), &[wrong], 1 << 20).is_err());
-        // Nor is one that a build has put something else in the place of.
+        // Nor is one that a build has replaced by something else.
         for what in ["link", "pipe"] {
             let mut files = tree(source.path(), &[(what, what)]);
             files[0].sha256 = sha256_hex(b"never stored");
@@ -189,8 +189,8 @@ mod tests {
             if what == "link" {
                 std::os::unix::fs::symlink("/etc/passwd", source.path().join(what)).unwrap();
             } else {
-                let place = source.path().join(what);
-                rustix::fs::mknodat(rustix::fs::CWD, place, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+                let pipe = source.path().join(what);
+                rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
             }
             assert!(blobs.put_tree(source.path(), &files, 1 << 20).is_err(), "{what}");
         }

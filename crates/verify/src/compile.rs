@@ -1,4 +1,4 @@
-//! Builds one package of a source tree for wasm, isolated, without network, with nothing of the submission in the place of a tool.
+//! Builds one package of a source tree for wasm, isolated, without network, with no tool replaced by the submission.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ pub(crate) struct Module {
     pub(crate) ignored: Vec<String>,
 }
 
-/// A build that has ended, and all that is needed to make it again.
+/// A build that has ended, with everything that is needed to repeat it.
 pub(crate) struct Build<'a> {
     pub(crate) module: Module,
     folders: BuildFolders<'a>,
@@ -30,7 +30,7 @@ pub(crate) struct Build<'a> {
     deadline: Instant,
 }
 
-/// Builds what the job asks for.
+/// Builds the package of a job.
 pub(crate) fn build(job: &Job) -> Result<Build<'_>, Failure> {
     let (folders, ignored) = BuildFolders::prepare(job)?;
     let deadline = Instant::now() + job.settings.build_timeout();
@@ -49,7 +49,7 @@ pub(crate) fn build(job: &Job) -> Result<Build<'_>, Failure> {
         // A library that is none by itself is linked as a module for this once.
         arguments.extend(["--crate-type", "cdylib"]);
     }
-    // Cargo names what it is going to run before it runs anything. The form of that answer is not settled, so it wants to be asked this way.
+    // Cargo names what it is going to run before it runs anything. The format of that answer is unstable, so it needs these options.
     let planned = [&arguments[..], &["--unit-graph", "-Zunstable-options"]].concat();
     let planned = folders.cargo(&planned, deadline, &[("RUSTC_BOOTSTRAP", "1")])?;
     let graph: Graph = answer(&planned.output)?;
@@ -63,7 +63,7 @@ pub(crate) fn build(job: &Job) -> Result<Build<'_>, Failure> {
 }
 
 impl Build<'_> {
-    /// Whether anything of the submission ran, so that the module says little before it was made again.
+    /// Whether anything of the submission ran, so that the module proves little before the build was repeated.
     pub(crate) fn ran_programs(&self) -> bool {
         !self.module.programs.is_empty()
     }
@@ -86,7 +86,7 @@ impl Build<'_> {
     }
 }
 
-/// What cargo answers as JSON.
+/// Parses a JSON answer of cargo.
 fn answer<T: for<'a> Deserialize<'a>>(output: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(output).map_err(|_| {
         let reason = "cargo's description of the workspace is too large or cannot be read".to_owned();

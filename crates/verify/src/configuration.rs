@@ -50,7 +50,7 @@ pub(crate) struct Configuration {
     pub(crate) ignored: Vec<String>,
 }
 
-/// Reads the text of a file that lies in `.cargo` below a folder of the source. `folder` and `source` are paths as the build sees them.
+/// Reads the text of a file in `.cargo` below a folder of the source. `folder` and `source` are paths as the build sees them.
 ///
 /// # Errors
 /// A sentence for the one who submits.
@@ -186,7 +186,7 @@ impl Configuration {
     }
 }
 
-/// Tables of `[source]`, whose folders must lie in the tree.
+/// Tables of `[source]`, whose folders must be in the tree.
 fn with_paths(table: Table, names: &[&str], folder: &Path, source: &Path) -> Result<Table, String> {
     let mut all = Table::new();
     for (key, value) in table {
@@ -211,9 +211,9 @@ fn patches(table: Table, folder: &Path, source: &Path) -> Result<Table, String> 
     Ok(all)
 }
 
-/// A folder that settings name, made absolute; one that lies out of the tree is refused.
+/// A folder that settings name, made absolute; one outside of the tree is refused.
 fn inside(path: &Value, folder: &Path, source: &Path) -> Result<Value, String> {
-    let outside = || "a folder lies out of the source".to_owned();
+    let outside = || "a folder is outside of the source".to_owned();
     let mut whole = PathBuf::new();
     for part in folder.join(path.as_str().ok_or_else(outside)?).components() {
         match part {

@@ -18,7 +18,7 @@ use crate::supervise::{self, Ended, Finished, Watch};
 use crate::toolchain::TARGET;
 use crate::{removal, tools};
 
-/// Largest module that is looked at, bytes.
+/// Largest module that is read, bytes.
 const MODULE_BYTES_MAX: u64 = 16 << 20;
 /// `/tmp` of a build, bytes.
 const TMP_BYTES: u64 = 512 << 20;
@@ -46,7 +46,7 @@ fn refused(reason: String) -> Failure {
     Failure { code: FailureCode::SourceRefused, reason, log: String::new() }
 }
 
-/// What a program printed, without what a terminal would obey.
+/// What a program printed, without control characters.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes)
         .chars()
@@ -59,17 +59,17 @@ pub(crate) struct Step {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: BTreeMap<String, String>,
-    /// Where it starts, and what it sees.
+    /// Its working folder and its mounts.
     pub(crate) folder: PathBuf,
     pub(crate) shown: Vec<Shown>,
-    /// Folders of this machine that it writes into.
+    /// Folders of this machine that it may write.
     pub(crate) watched: Vec<PathBuf>,
-    /// What it is in the sentence about its failure.
+    /// Its name in the message of a failure.
     pub(crate) name: &'static str,
     pub(crate) output_bytes: usize,
 }
 
-/// The folders of a build, as they are here and as it sees them.
+/// The folders of a build, with their paths on this machine and inside of the build.
 pub(crate) struct BuildFolders<'a> {
     job: &'a Job,
     home: PathBuf,
@@ -111,7 +111,7 @@ impl<'a> BuildFolders<'a> {
         self.job.folder.join(name)
     }
 
-    /// The same as the build sees it.
+    /// The path of that folder inside of the build.
     pub(crate) fn inside(&self, name: &str) -> PathBuf {
         if self.is_isolated() { Path::new("/build").join(name) } else { self.here(name) }
     }
@@ -187,9 +187,9 @@ impl<'a> BuildFolders<'a> {
     /// The manifest that cargo would find from the folder that is built.
     pub(crate) fn manifest(&self) -> Result<String, Failure> {
         let tree = self.tree();
-        let found = self.folders_above().find(|folder| tree.join(folder).join(MANIFEST).is_file());
-        let found = found.ok_or_else(|| refused("there is no Cargo.toml".to_owned()))?;
-        Ok(self.inside("source").join(found).join(MANIFEST).display().to_string())
+        let package = self.folders_above().find(|folder| tree.join(folder).join(MANIFEST).is_file());
+        let package = package.ok_or_else(|| refused("there is no Cargo.toml".to_owned()))?;
+        Ok(self.inside("source").join(package).join(MANIFEST).display().to_string())
     }
 
     /// Files with cargo's configuration, that of the tree's root first.
@@ -220,11 +220,11 @@ impl<'a> BuildFolders<'a> {
         Ok(ignored)
     }
 
-    /// One folder of links to all crates at hand: those beside the source, and those of the library. Answers whether the build
+    /// One folder of links to all crates at hand: those beside the source, and those of the library. Returns whether the build
     /// takes its crates from there.
     fn gather_dependencies(&self) -> std::io::Result<bool> {
         let tree = self.tree();
-        let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beside =
             self.folders_above().map(|folder| folder.join(VENDOR)).find(|folder| is_folder(&tree.join(folder)));
         let has_settings = !self.configurations().is_empty();
@@ -339,7 +339,7 @@ impl<'a> BuildFolders<'a> {
             Ended::Disk => failed(
                 FailureCode::DiskLimit,
                 format!(
-                    "the build wrote more than {} MiB or {} files, or where nobody can count them",
+                    "the build wrote more than {} MiB or {} files, or into folders that cannot be read",
                     settings.disk_mib, settings.disk_entries_max
                 ),
             ),
@@ -396,7 +396,7 @@ impl<'a> BuildFolders<'a> {
         .into()
     }
 
-    /// The module that cargo says it has made of the library.
+    /// The module that cargo reports to have made of the library.
     pub(crate) fn reported(&self, messages: &[u8], library: &Target) -> Result<PathBuf, Failure> {
         #[derive(Deserialize)]
         struct Message {
@@ -409,8 +409,8 @@ impl<'a> BuildFolders<'a> {
             src_path: PathBuf,
         }
         let name = format!("{}.wasm", library.name.replace('-', "_"));
-        let place = Path::new(TARGET).join("release").join(name);
-        let expected = self.inside("target").join(&place);
+        let path = Path::new(TARGET).join("release").join(name);
+        let expected = self.inside("target").join(&path);
         let is_it = |message: Message| {
             message.reason == "compiler-artifact"
                 && message.target.src_path == library.src_path
@@ -418,22 +418,22 @@ impl<'a> BuildFolders<'a> {
         };
         let lines = messages.split(|byte| *byte == b'\n');
         if lines.filter_map(|line| serde_json::from_slice(line).ok()).any(is_it) {
-            Ok(self.here("target").join(place))
+            Ok(self.here("target").join(path))
         } else {
             Err(no_module("the build made no module"))
         }
     }
 
-    /// Reads what was built. All processes of the build have ended; what they left may lead anywhere, so it must really lie
-    /// where it is looked for.
+    /// Reads what was built. All processes of the build have ended; their files may be links to anywhere, so the module
+    /// must be a plain file at its path.
     pub(crate) fn read_module(&self, file: &Path) -> Result<Vec<u8>, Failure> {
         let folder = self.job.folder.canonicalize().map_err(|error| internal(&error))?;
-        let expected = file.strip_prefix(&self.job.folder).map_or_else(|_| file.to_owned(), |place| folder.join(place));
-        let found = expected.symlink_metadata().map_err(|_| no_module("the build made no module"))?;
-        if expected.canonicalize().ok().as_ref() != Some(&expected) || !found.is_file() {
+        let expected = file.strip_prefix(&self.job.folder).map_or_else(|_| file.to_owned(), |path| folder.join(path));
+        let metadata = expected.symlink_metadata().map_err(|_| no_module("the build made no module"))?;
+        if expected.canonicalize().ok().as_ref() != Some(&expected) || !metadata.is_file() {
             return Err(no_module("the build made something else than a module"));
         }
-        if found.len() > MODULE_BYTES_MAX {
+        if metadata.len() > MODULE_BYTES_MAX {
             return Err(no_module("the module is too large"));
         }
         let mut bytes = Vec::new();

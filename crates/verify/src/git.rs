@@ -1,5 +1,5 @@
 //! Fetches one commit of a repository and unpacks it, without ever checking it out: no hook, no filter and no attribute of the
-//! repository takes part, and its paths are judged like those of any archive.
+//! repository takes part, and its paths are checked like those of any archive.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -43,7 +43,7 @@ const AUTHORITIES: [&str; 8] = [
     "/etc/crypto-policies",
 ];
 
-/// A repository could not be fetched. The sentences are for the one who named it.
+/// A repository could not be fetched. The messages are for the submitter.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
     #[error(transparent)]
@@ -113,7 +113,7 @@ pub(crate) fn fetch(
     Ok((id, files))
 }
 
-/// Opens a file that a program of others has written, and neither what a link in its place leads to nor a pipe on which this process would wait.
+/// Opens a file that an untrusted program has written. A link is not followed, and a pipe, on which this process would wait, is refused.
 pub(crate) fn open(path: &Path) -> std::io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -153,7 +153,7 @@ impl<'a> Git<'a> {
         if self.is_isolated() { PathBuf::from("/repository") } else { path.to_owned() }
     }
 
-    /// All that git sees: programs, the authorities that it believes, its folder, and a local repository if that is what it reads.
+    /// All that git sees: programs, trusted certificate authorities, its folder, and the local repository if it fetches one.
     fn shown(&self) -> Vec<Shown> {
         let mut shown = system_folders();
         let authorities = AUTHORITIES.iter().map(Path::new).filter(|path| path.symlink_metadata().is_ok());
@@ -166,7 +166,7 @@ impl<'a> Git<'a> {
         shown
     }
 
-    /// Runs git isolated but for the network, with limits and nothing of this machine's settings; what it prints.
+    /// Runs git isolated but for the network, with limits and nothing of this machine's settings; returns its output.
     fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Vec<u8>, FetchError> {
         let protocols = if self.settings.local_repositories { "https:file" } else { "https" };
         let all = [
@@ -248,7 +248,7 @@ fn met_a_limit(errors: &str) -> bool {
     errors.lines().any(|line| is_signal(line) || words.iter().any(|word| line.ends_with(word)))
 }
 
-/// The command that runs a program in its place; the description is written into a file of the run.
+/// The command that runs a program isolated; the description is written into a file of the run.
 pub(crate) fn command(confinement: &Confinement, run_folder: &Path, name: &str) -> std::io::Result<Command> {
     let description = run_folder.join(name);
     fs::write(&description, serde_json::to_vec(confinement)?)?;

@@ -1,4 +1,4 @@
-//! What cargo is going to compile, as cargo says before anything of a submission has run.
+//! What cargo is going to compile, as cargo reports before anything of a submission has run.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::job::{Program, ProgramKind};
 
-/// Programs that are named; of more, the first.
+/// Most programs that a result names.
 const PROGRAMS_MAX: usize = 500;
 
 /// The units of one build: calls of the compiler, and runs of build scripts.
@@ -60,7 +60,7 @@ impl Unit {
 }
 
 impl Graph {
-    /// Whether a build script has a word in how a unit is compiled.
+    /// Whether a build script influences how a unit is compiled.
     pub(crate) fn has_build_script(&self, unit: &Unit) -> bool {
         let needed = unit.dependencies.iter().filter_map(|dependency| self.units.get(dependency.index));
         needed.into_iter().any(|needed| !needed.is_compiled())
@@ -88,8 +88,8 @@ impl Graph {
 fn name_and_version(id: &str) -> (String, String) {
     let plain = |text: &str| text.chars().filter(|letter| !letter.is_control()).take(64).collect::<String>();
     let (name, version) = match id.rsplit_once('#') {
-        Some((place, last)) => last.split_once('@').unwrap_or_else(|| {
-            let folder = Path::new(place.split('?').next().unwrap_or_default());
+        Some((path, last)) => last.split_once('@').unwrap_or_else(|| {
+            let folder = Path::new(path.split('?').next().unwrap_or_default());
             (folder.file_name().and_then(|name| name.to_str()).unwrap_or_default(), last)
         }),
         None => {

@@ -1,4 +1,4 @@
-//! What the server and a worker say to each other: one line with the job, then a line for every stage and one at the end.
+//! Messages between the server and a worker, one JSON text per line: the job, then a report for every stage and a last one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(crate) struct BuildOptions {
     pub(crate) subdir: String,
     /// The package, where there are several.
     pub(crate) package: Option<String>,
-    /// Home folder that the build sees, as its path may stand in the module.
+    /// Home folder of the build; its path may be part of the module.
     pub(crate) home_dir: Option<String>,
     /// Environment variables.
     pub(crate) environment: BTreeMap<String, String>,
@@ -48,8 +48,8 @@ pub(crate) struct Job {
     pub(crate) folder: PathBuf,
     /// Where source trees are stored.
     pub(crate) blobs: PathBuf,
-    /// Bytes that are left there.
-    pub(crate) room: u64,
+    /// Bytes that further source trees may take there.
+    pub(crate) blob_bytes_left: u64,
     pub(crate) source: Source,
     pub(crate) options: BuildOptions,
     pub(crate) toolchain: Toolchain,
@@ -148,7 +148,7 @@ pub struct Program {
     pub version: String,
 }
 
-/// What a submission had done, and how: beside a source that is shown, so that others can judge it and do the same.
+/// How a submission was built, shown beside its source so that others can check and repeat the build.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HowBuilt {
     /// `rustc --version` of the compiler.
@@ -168,12 +168,12 @@ pub struct HowBuilt {
     pub isolated: bool,
 }
 
-/// A run that came to no comparison.
+/// A run that ended without a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Stable word for programs.
+    /// Stable code.
     pub code: FailureCode,
-    /// Sentence for people, without any path of this machine.
+    /// Message as text, without any path of this machine.
     pub reason: String,
     /// End of the build's output, where there is one.
     pub log: String,
@@ -200,7 +200,7 @@ pub enum FailureCode {
     MemoryLimit,
     /// The build filled its part of the disk.
     DiskLimit,
-    /// The machine cannot shut a build in as the operator asks.
+    /// The machine cannot isolate a build as the operator requires.
     NotIsolated,
     /// The server stopped while the run was under way.
     Interrupted,

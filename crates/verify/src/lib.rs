@@ -2,7 +2,7 @@
 //! sources themselves.
 //!
 //! Invariant: builds never run in the serving process. A submission becomes a run; a worker process fetches or unpacks the
-//! source, builds it shut in and without network, compares the module with the deployed one, and reports.
+//! source, builds it isolated and without network, compares the module with the deployed one, and reports.
 #![forbid(unsafe_code)]
 
 mod allowed;
@@ -50,5 +50,5 @@ pub use verdict::{Comparison, SectionComparison, Verdict, compare, sha256_hex};
 pub use verifier::{OpenError, ReadError, Verifier, VerifierFuture, VerifierOptions};
 pub use worker::run as run_worker;
 
-/// The subcommand of the program that shuts a build in.
+/// The subcommand of the program that isolates a build.
 pub const CONFINE_SUBCOMMAND: &str = paraffin_confine::SUBCOMMAND;

@@ -56,12 +56,12 @@ impl Metadata {
             .packages
             .iter()
             .filter_map(|package| Some((package, package.targets.iter().find(|target| target.is_library())?)))
-            // The source names them, and such a name determines where the module lies.
+            // The source names them, and such a name determines the path of the module.
             .filter(|(package, library)| is_name(&package.name) && is_name(&library.name))
             .collect();
-        let only = |mut found: Vec<(&'_ Package, &'_ Target)>| {
-            if found.len() == 1 {
-                found.pop().map(|(package, target)| (package.name.clone(), target.name.clone()))
+        let only = |mut candidates: Vec<(&'_ Package, &'_ Target)>| {
+            if candidates.len() == 1 {
+                candidates.pop().map(|(package, target)| (package.name.clone(), target.name.clone()))
             } else {
                 None
             }
@@ -115,9 +115,9 @@ mod tests {
 
     #[test]
     fn a_package_is_chosen_by_name_folder_or_because_it_is_alone() {
-        let name = |metadata: &Metadata, asked, folder: &str| {
+        let name = |metadata: &Metadata, requested, folder: &str| {
             metadata
-                .choose(asked, &Path::new("/build/source").join(folder))
+                .choose(requested, &Path::new("/build/source").join(folder))
                 .map(|(package, _)| package.name.clone())
                 .map_err(|failure| failure.reason)
         };
@@ -139,8 +139,8 @@ mod tests {
             ["", "../../x", "/etc/x", "-Zx", "--config=x", "a b", "a\nb", "größe", &"x".repeat(NAME_BYTES_MAX + 1)]
         {
             let hostile = metadata(&[(bad, "x", &["cdylib"]), ("good", "good", &["rlib"])]);
-            let told = hostile.choose(None, Path::new("/build/source")).map(|(package, _)| package.name.clone());
-            assert_eq!(told.unwrap(), "good", "{bad:?}");
+            let chosen = hostile.choose(None, Path::new("/build/source")).map(|(package, _)| package.name.clone());
+            assert_eq!(chosen.unwrap(), "good", "{bad:?}");
             let reason = hostile.choose(Some("other"), Path::new("/build/source")).unwrap_err().reason;
             assert!(reason.ends_with(": good"), "{reason}");
         }

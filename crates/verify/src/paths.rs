@@ -10,7 +10,7 @@ const PART_BYTES_MAX: usize = 255;
 const DEPTH_MAX: usize = 32;
 /// Links that a path may lead through, as systems have it.
 const HOPS_MAX: usize = 40;
-/// What git keeps beside the tree.
+/// The folder of git in a work tree.
 const GIT_FOLDER: &str = ".git";
 
 /// Why a path is refused. Texts from outside are shown escaped and shortened.
@@ -31,7 +31,7 @@ pub enum PathError {
     /// Two entries for one path, or one below another that is no folder.
     #[error("`{0}` stands there twice, or below something that is no folder")]
     Twice(String),
-    /// A link out of the tree, in a circle, or to an absolute place.
+    /// A link out of the tree, in a circle, or to an absolute path.
     #[error("the link `{0}` leads out of the tree")]
     LeadsOut(String),
     /// More names than a tree may have.
@@ -39,7 +39,7 @@ pub enum PathError {
     TooMany(usize),
 }
 
-/// A path of an archive in its plain form; `None` for the root itself and for what lies in `.git`.
+/// A path of an archive in its plain form; `None` for the root itself and for everything in `.git`.
 pub(crate) fn tree_path(bytes: &[u8]) -> Result<Option<String>, PathError> {
     let shown = || shown(bytes);
     let text = std::str::from_utf8(bytes).map_err(|_| PathError::NotText(shown()))?;
@@ -92,7 +92,7 @@ impl Names {
         self.add(path, Kind::File)
     }
 
-    /// A folder may be named again, by itself and by what lies in it.
+    /// A folder may be named again, by itself and by its entries.
     pub(crate) fn folder(&mut self, path: &str) -> Result<(), PathError> {
         if self.kinds.get(path) == Some(&Kind::Folder) { Ok(()) } else { self.add(path, Kind::Folder) }
     }
@@ -107,8 +107,8 @@ impl Names {
 
     fn add(&mut self, path: &str, kind: Kind) -> Result<(), PathError> {
         // Every folder above it is one from now on, named or not.
-        for (place, _) in path.match_indices('/') {
-            let above = &path[..place];
+        for (index, _) in path.match_indices('/') {
+            let above = &path[..index];
             match self.kinds.get(above) {
                 None => self.insert(above, Kind::Folder)?,
                 Some(Kind::Folder) => {}

@@ -1,4 +1,4 @@
-//! Whether this machine can shut builds in.
+//! Whether this machine can isolate builds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use paraffin_confine::{Confinement, SUBCOMMAND, system_folders};
 
 use crate::settings::Settings;
 
-/// Builds cannot be shut in here.
+/// Builds cannot be isolated on this machine.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "builds cannot be isolated on this machine ({0}). They need the program `unshare`, user namespaces (or root), and a filter \
      of system calls for this processor; \
-     [verify] isolation = \"limits\" builds without them, which gives strangers the files and the network of this machine"
+     [verify] isolation = \"limits\" builds without them, which gives submitted code access to the files and the network of this machine"
 )]
 pub struct NotIsolated(String);
 
@@ -23,8 +23,8 @@ pub struct NotIsolated(String);
 /// [`NotIsolated`] with what the machine lacks.
 pub fn isolation(settings: &Settings, program: &Path, folder: &Path) -> Result<(), NotIsolated> {
     let failed = |error: &dyn std::fmt::Display| NotIsolated(error.to_string());
-    let place = folder.join("runs/probe");
-    let root = place.join("root");
+    let probe = folder.join("runs/probe");
+    let root = probe.join("root");
     std::fs::create_dir_all(&root).map_err(|error| failed(&error))?;
     let confinement = Confinement {
         isolation: settings.isolation,
@@ -39,7 +39,7 @@ pub fn isolation(settings: &Settings, program: &Path, folder: &Path) -> Result<(
         environment: BTreeMap::new(),
         folder: PathBuf::from("/"),
     };
-    let description = place.join("probe.json");
+    let description = probe.join("probe.json");
     let text = serde_json::to_vec(&confinement).map_err(|error| failed(&error))?;
     std::fs::write(&description, text).map_err(|error| failed(&error))?;
     let output = Command::new(program)
@@ -49,6 +49,6 @@ pub fn isolation(settings: &Settings, program: &Path, folder: &Path) -> Result<(
         .stdin(Stdio::null())
         .output()
         .map_err(|error| failed(&error))?;
-    let _ = std::fs::remove_dir_all(&place);
+    let _ = std::fs::remove_dir_all(&probe);
     if output.status.success() { Ok(()) } else { Err(failed(&String::from_utf8_lossy(&output.stderr).trim())) }
 }

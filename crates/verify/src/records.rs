@@ -1,4 +1,4 @@
-//! What outlives the process: runs, what they found, and attestations. The statements are those that SQLite and PostgreSQL
+//! The persistent state: runs, their results, and attestations. The statements are those that SQLite and PostgreSQL
 //! share, as in the crate of accounts (`access`).
 
 use std::cmp::Reverse;
@@ -68,11 +68,11 @@ pub enum Outcome {
 pub struct Run {
     /// 32 hex digits.
     pub id: String,
-    /// When it was asked for.
+    /// When it was submitted.
     pub created_at: UnixMillis,
     /// When it ended, if it has.
     pub ended_at: Option<UnixMillis>,
-    /// The key that asked for it.
+    /// The key that submitted it.
     pub key_id: i64,
     /// The contract.
     pub alkane: AlkaneId,
@@ -80,18 +80,18 @@ pub struct Run {
     pub wasm_sha256: String,
     /// Where it is.
     pub stage: Stage,
-    /// What was asked for, as JSON without the archive.
+    /// The submission as JSON, without the archive.
     pub submission: Value,
     /// How it ended, if it has.
     pub outcome: Option<Outcome>,
 }
 
-/// The best that is known of a module by building it.
+/// The best result of building a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// SHA-256 of the deployed module.
     pub wasm_sha256: String,
-    /// The run that found it.
+    /// The run that built it.
     pub run: String,
     /// How near the built module came.
     pub verdict: Verdict,
@@ -111,25 +111,25 @@ pub struct Record {
     pub sources: Option<String>,
     /// How it was built; unknown for records of earlier versions.
     pub how_built: Option<HowBuilt>,
-    /// When it was found.
+    /// When it was recorded.
     pub updated_at: UnixMillis,
 }
 
 impl Record {
-    /// The greater, the better: the verdict, whether it is known what ran, and how few programs of the submission did.
+    /// The greater, the better: the verdict, whether the programs that ran are recorded, and how few programs of the submission did.
     fn rank(&self) -> (Verdict, bool, Reverse<usize>) {
         let programs = self.how_built.as_ref().map(|how| how.programs.len());
         (self.verdict, programs.is_some(), Reverse(programs.unwrap_or(0)))
     }
 
-    /// Whether it takes the place of an earlier one. What counts as the contract's source is not pushed aside by another tree that builds to the
-    /// same, only by a better one.
-    fn replaces(&self, known: &Self) -> bool {
-        self.rank() > known.rank() || (self.rank() == known.rank() && !known.verdict.promotes())
+    /// Whether it replaces an earlier one. A source that counts as that of the contract is replaced by a better one alone, not by another
+    /// tree of the same rank.
+    fn replaces(&self, earlier: &Self) -> bool {
+        self.rank() > earlier.rank() || (self.rank() == earlier.rank() && !earlier.verdict.promotes())
     }
 }
 
-/// What an admin says of a module.
+/// The statement of an admin about the source of a module.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attestation {
     /// SHA-256 of the module.
@@ -148,7 +148,7 @@ pub struct Attestation {
     /// Revision of the library that it is built with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alkanes_rev: Option<String>,
-    /// `verified` when nothing else is said.
+    /// `verified` when not stated.
     pub verdict: String,
     /// As it was submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,7 +172,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Opens a place and brings its schema up to date. `owner` names the folder in which runs are carried out.
+    /// Opens the database and brings its schema up to date. `owner` names the folder in which runs are carried out.
     pub(crate) async fn open(place: &Place, owner: String) -> Result<Self, RecordsError> {
         Ok(Self { database: Database::open(place, MIGRATIONS).await?, owner })
     }
@@ -209,7 +209,7 @@ impl Records {
         Ok(())
     }
 
-    /// Ends a run, and with it takes over what it found, in one step.
+    /// Ends a run and stores its record, in one transaction.
     pub(crate) async fn end_run(
         &self,
         id: &str,
@@ -227,9 +227,9 @@ impl Records {
             .execute(&mut transaction)
             .await?;
         if let Some(record) = record {
-            let known = query(RECORD).bind(&record.wasm_sha256).fetch_optional(&mut transaction).await?;
-            let known = known.as_ref().map(record_of).transpose()?;
-            if known.is_none_or(|known| record.replaces(&known)) {
+            let earlier = query(RECORD).bind(&record.wasm_sha256).fetch_optional(&mut transaction).await?;
+            let earlier = earlier.as_ref().map(record_of).transpose()?;
+            if earlier.is_none_or(|earlier| record.replaces(&earlier)) {
                 put_record(&mut transaction, record).await?;
             }
         }

@@ -61,19 +61,19 @@ fn raised(folder: &Path, beside: &Path, moved: &mut u64) -> io::Result<()> {
         }
         // A folder that moves has its `..` written.
         opened(&entry.path())?;
-        let place = loop {
-            let place = beside.join(format!("moved-{moved}"));
+        let target = loop {
+            let target = beside.join(format!("moved-{moved}"));
             *moved += 1;
-            if place.symlink_metadata().is_err() {
-                break place;
+            if target.symlink_metadata().is_err() {
+                break target;
             }
         };
-        fs::rename(entry.path(), place)?;
+        fs::rename(entry.path(), target)?;
     }
     gone(fs::remove_dir(folder))
 }
 
-/// What is gone already is as good.
+/// Ignores the error of a file that does not exist any more.
 fn gone(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -96,8 +96,8 @@ mod tests {
     use super::*;
 
     /// A chain of so many folders, made from its end, because no path to that end is short enough.
-    fn chain(place: &Path, depth: usize) {
-        let (above, below) = (place.join("above"), place.join("below"));
+    fn chain(folder: &Path, depth: usize) {
+        let (above, below) = (folder.join("above"), folder.join("below"));
         fs::create_dir(&below).unwrap();
         fs::write(below.join("file"), "x").unwrap();
         for _ in 0..depth {
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn folders_deeper_than_any_path_or_stack_are_removed() {
-        let place = tempfile::tempdir().unwrap();
-        let run = place.path().join("run");
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
         fs::create_dir(&run).unwrap();
         chain(&run, 30_000);
         // A stack on which a walk that recurses would not come far.
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn closed_folders_odd_files_and_names_of_our_own_are_removed_and_links_are_not_followed() {
-        let place = tempfile::tempdir().unwrap();
-        let (run, other) = (place.path().join("run"), place.path().join("other"));
+        let folder = tempfile::tempdir().unwrap();
+        let (run, other) = (folder.path().join("run"), folder.path().join("other"));
         fs::create_dir_all(run.join("closed/inside/deeper")).unwrap();
         fs::create_dir_all(run.join("moved-0/moved-1/moved-0")).unwrap();
         fs::write(run.join("moved-1"), "").unwrap();
@@ -141,7 +141,7 @@ mod tests {
         }
         remove(&run).unwrap();
         assert!(run.symlink_metadata().is_err() && other.join("kept").exists());
-        // Nothing there is as good.
+        // A folder that does not exist is no error.
         remove(&run).unwrap();
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const URL_BYTES_MAX: usize = 512;
 /// Longest name of a commit, branch or tag in bytes.
 const REFERENCE_BYTES_MAX: usize = 200;
-/// The one port that is asked.
+/// The port of all repositories.
 pub(crate) const PORT: u16 = 443;
 
 /// A repository that the rules allow.
@@ -121,8 +121,8 @@ pub(crate) fn check_commit(commit: &str) -> Result<(), RepositoryError> {
 /// Addresses of a host, all of them public. Git is then made to use exactly the first, so that a second answer of the name
 /// server cannot lead elsewhere.
 pub(crate) fn public_address(host: &str) -> Result<IpAddr, RepositoryError> {
-    let found = (host, PORT).to_socket_addrs().map_err(|_| RepositoryError::Address)?;
-    let addresses: Vec<IpAddr> = found.map(|address| address.ip()).collect();
+    let resolved = (host, PORT).to_socket_addrs().map_err(|_| RepositoryError::Address)?;
+    let addresses: Vec<IpAddr> = resolved.map(|address| address.ip()).collect();
     match addresses.first() {
         Some(first) if addresses.iter().all(|address| is_public(*address)) => Ok(*first),
         _ => Err(RepositoryError::Address),

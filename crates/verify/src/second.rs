@@ -1,6 +1,6 @@
 //! The second build of a source whose first one ran programs of the submission. No build script and no cargo runs in it: each call of the compiler
-//! that leads to the module is made again, in an order that follows from what cargo had planned before any of these programs ran, each by
-//! itself in a world of its own, with one empty folder to write into and everything else read-only. Of the first build it takes the
+//! that leads to the module is made again, in an order that follows from what cargo had planned before any of these programs ran, each
+//! isolated by itself, with one empty folder to write into and everything else read-only. Of the first build it takes the
 //! generated files and the directives of build scripts. Macros run inside of the compiler that needs them, and nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,7 +16,7 @@ use crate::graph::{Graph, Unit};
 use crate::job::{Failure, FailureCode};
 use crate::tools::{self, Call};
 
-/// Names of folders of the run: where what the second build has made is gathered, and where a compiler writes.
+/// Folders of the run: for the results of the second build, and for the output of the running compiler.
 const MADE: &str = "second";
 const WRITTEN: &str = "written";
 /// What the last compiler wrote, before it is linked.
@@ -48,7 +48,7 @@ fn differs(reason: &str) -> Failure {
     }
 }
 
-/// A call of the compiler whose arguments are allowed, and what matters of it for its place in the order.
+/// A call of the compiler whose arguments are allowed, and what determines its position in the order.
 struct Planned {
     call: Call,
     crate_name: String,
@@ -56,7 +56,7 @@ struct Planned {
     target: Option<String>,
     source: PathBuf,
     features: BTreeSet<String>,
-    /// Names by which it knows other crates, and their files.
+    /// Names of its external crates, and their files.
     externs: BTreeMap<String, PathBuf>,
     out_folder: PathBuf,
     /// What comes after the name of the crate in the names of files.
@@ -233,14 +233,14 @@ impl<'a> Second<'a> {
         let internal = |error: std::io::Error| folders.internal(&error);
         folders.clear(WRITTEN).map_err(internal)?;
         self.run(planned, arguments(&planned.call.arguments, &folders.inside(WRITTEN)))?;
-        let place = planned
+        let target = planned
             .out_folder
             .strip_prefix(folders.inside("target"))
-            .map(|place| folders.here(MADE).join(place))
+            .map(|path| folders.here(MADE).join(path))
             .map_err(|_| differs("a file is written elsewhere"))?;
-        fs::create_dir_all(&place).map_err(internal)?;
+        fs::create_dir_all(&target).map_err(internal)?;
         for file in self.written(|name| planned.is_one_of_its_files(name))? {
-            fs::rename(&file, place.join(file.file_name().unwrap_or_default())).map_err(internal)?;
+            fs::rename(&file, target.join(file.file_name().unwrap_or_default())).map_err(internal)?;
         }
         Ok(())
     }
@@ -272,7 +272,7 @@ impl<'a> Second<'a> {
         folders.read_module(&folders.here(WRITTEN).join(format!("{}{}.wasm", planned.crate_name, planned.suffix)))
     }
 
-    /// Plain files that a compiler left, of those names.
+    /// Plain files of those names that a compiler wrote.
     fn written(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, Failure> {
         let entries = fs::read_dir(self.folders.here(WRITTEN)).map_err(|error| self.folders.internal(&error))?;
         let is_plain = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
@@ -284,7 +284,7 @@ impl<'a> Second<'a> {
     fn run(&self, planned: &Planned, arguments: Vec<String>) -> Result<(), Failure> {
         let folders = self.folders;
         let mut environment = self.environment(&planned.call.environment);
-        // Compiling and linking apart has to be asked for this way.
+        // Compiling and linking separately needs unstable options.
         if arguments.iter().any(|word| word == "-Zno-link" || word == "-Zlink-only") {
             environment.insert("RUSTC_BOOTSTRAP".to_owned(), "1".to_owned());
         }
@@ -319,7 +319,7 @@ impl<'a> Second<'a> {
         shown
     }
 
-    /// What cargo and build scripts gave the compiler, without what the loader, the compiler or the linker would obey.
+    /// What cargo and build scripts gave the compiler, without variables that the loader, the compiler or the linker reads.
     fn environment(&self, recorded: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         const OF_CARGO: [&str; 7] = [
             "CARGO_PKG_",
@@ -332,7 +332,7 @@ impl<'a> Second<'a> {
         ];
         let mut environment = self.folders.environment();
         for (name, value) in recorded {
-            let is_of_cargo = name == "CARGO" || OF_CARGO.iter().any(|known| name.starts_with(known));
+            let is_of_cargo = name == "CARGO" || OF_CARGO.iter().any(|prefix| name.starts_with(prefix));
             if is_of_cargo || !allowed::is_read_by_tools(name) {
                 environment.entry(name.clone()).or_insert_with(|| value.clone());
             }
@@ -346,7 +346,7 @@ fn is_source(word: &str) -> bool {
     !word.starts_with('-') && !word.contains('=') && Path::new(word).extension().is_some_and(|kind| kind == "rs")
 }
 
-/// The arguments with another folder for what is made, and messages for people.
+/// The arguments with another folder for what is made, and human-readable messages.
 fn arguments(recorded: &[String], written: &Path) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut words = recorded.iter();

@@ -1,4 +1,4 @@
-//! What an operator decides about verification.
+//! Settings of verification.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ pub struct Settings {
     pub source_entries_max: usize,
     /// All stored source trees together; a tree beyond it is compared and not stored.
     pub sources_mib: u64,
-    /// Kept of a build's output, in KiB.
+    /// Most of a build's output that is stored, in KiB.
     pub log_kib: usize,
     /// User of builds when this program runs as root; absent for one that each build has for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,13 +126,13 @@ impl Settings {
         }
     }
 
-    /// Bytes that a source may take of the room that is left. Half of the store is for sources which count as those of their
-    /// contracts: submissions of other sources cannot fill it.
-    pub(crate) const fn room_for(&self, verdict: Verdict, room: u64) -> u64 {
-        if verdict.promotes() { room } else { room.saturating_sub(self.sources_reserved()) }
+    /// Bytes that a source of this verdict may take of `bytes_left`. Half of the store is reserved for sources which count as
+    /// those of their contracts: submissions of other sources cannot fill it.
+    pub(crate) const fn storable_bytes(&self, verdict: Verdict, bytes_left: u64) -> u64 {
+        if verdict.promotes() { bytes_left } else { bytes_left.saturating_sub(self.sources_reserved()) }
     }
 
-    /// That half in bytes.
+    /// The reserved half of the store in bytes.
     pub(crate) const fn sources_reserved(&self) -> u64 {
         self.sources_mib * MIB / 2
     }
@@ -176,13 +176,13 @@ impl Settings {
 }
 
 /// A user that no other program of the machine has: one for each worker, beyond what systems and containers give out. Where this
-/// process is root of a namespace that knows no such users, the user `nobody`.
+/// process is root of a namespace without such users, the user `nobody`.
 fn own_user(users: &str, worker: u32) -> u32 {
     let user = USERS_FROM.saturating_add(worker);
     let is_known = |line: &str| {
         let mut numbers = line.split_ascii_whitespace().map(|number| number.parse::<u32>().unwrap_or(0));
         let (first, _, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
-        user.checked_sub(first).filter(|place| *place < count)
+        user.checked_sub(first).filter(|offset| *offset < count)
     };
     if users.lines().any(|line| is_known(line).is_some()) { user } else { NOBODY }
 }
@@ -194,12 +194,12 @@ mod tests {
     #[test]
     fn half_of_the_store_is_for_sources_that_count() {
         let settings = Settings { sources_mib: 2, ..Settings::default() };
-        let room = |verdict, mib: u64| settings.room_for(verdict, mib * MIB) / MIB;
+        let storable = |verdict, mib: u64| settings.storable_bytes(verdict, mib * MIB) / MIB;
         for verdict in [Verdict::Reproducible, Verdict::Verified] {
-            assert_eq!((room(verdict, 2), room(verdict, 1)), (2, 1), "{verdict:?}");
+            assert_eq!((storable(verdict, 2), storable(verdict, 1)), (2, 1), "{verdict:?}");
         }
         for verdict in [Verdict::Partial, Verdict::Mismatch] {
-            assert_eq!((room(verdict, 2), room(verdict, 1), room(verdict, 0)), (1, 0, 0), "{verdict:?}");
+            assert_eq!((storable(verdict, 2), storable(verdict, 1), storable(verdict, 0)), (1, 0, 0), "{verdict:?}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Stored sources where several gateways have their records on one server: what one has built, all can show. A file lies there in
-//! parts, and a reader checks its SHA-256, so half of one is none.
+//! Stored sources where several gateways have their records on one server: a source that one has built can be shown by all. A file is
+//! stored in parts, and a reader checks its SHA-256, so that an incomplete one is not used.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::blobs::{BlobError, Blobs, SourceList};
 use crate::records::{Records, RecordsError, UnixMillis};
 use crate::verdict::sha256_hex;
 
-/// Bytes of a part: little enough for one statement and its patience.
+/// Bytes of a part: small enough for the timeout of one statement.
 const PART_BYTES: usize = 1 << 20;
 /// What no record names is removed only after so long, since its record may be about to be written.
 const UNNAMED_MS: UnixMillis = 24 * 60 * 60 * 1_000;
@@ -23,13 +23,13 @@ pub(crate) enum ShareError {
     Blob(#[from] BlobError),
     #[error("the folder cannot be read: {0}")]
     Read(std::io::Error),
-    #[error("all sources together may take no more room there ([verify] sources_mib)")]
-    NoRoom,
+    #[error("the sources on the server have reached their limit ([verify] sources_mib)")]
+    LimitReached,
 }
 
 impl Records {
     /// Copies a stored tree to the server, where all together may take `bytes_max`. The list is the last, so that a reader
-    /// who finds it finds its files.
+    /// that finds it finds its files.
     pub(crate) async fn share(
         &self,
         blobs: &Blobs,
@@ -49,7 +49,7 @@ impl Records {
                 continue;
             }
             if self.shared_bytes().await?.saturating_add(bytes.len() as u64) > bytes_max {
-                return Err(ShareError::NoRoom);
+                return Err(ShareError::LimitReached);
             }
             // An empty file has one part as well.
             for (part, bytes) in (0_i64..).zip(parts(&bytes)) {
@@ -65,8 +65,8 @@ impl Records {
     /// Whether a file is on the server; it is then as if it had just been put there.
     async fn is_shared(&self, digest: &str, size: usize, now: UnixMillis) -> Result<bool, RecordsError> {
         let touch = query("UPDATE source_part SET added_at = $1 WHERE digest = $2").bind(now).bind(digest);
-        let found = touch.execute(&mut self.session().await?).await?;
-        Ok(found == size.div_ceil(PART_BYTES).max(1) as u64)
+        let parts = touch.execute(&mut self.session().await?).await?;
+        Ok(parts == size.div_ceil(PART_BYTES).max(1) as u64)
     }
 
     /// Bytes of all files on the server.
@@ -142,13 +142,13 @@ mod tests {
         let (list, _) = blobs.put_tree(tree.path(), &files, 1 << 30).unwrap().unwrap();
 
         assert!(other.shared(&list).await.unwrap().is_none());
-        assert!(matches!(one.share(&blobs, &list, PART_BYTES as u64, 5).await, Err(ShareError::NoRoom)));
+        assert!(matches!(one.share(&blobs, &list, PART_BYTES as u64, 5).await, Err(ShareError::LimitReached)));
         assert!(other.shared(&list).await.unwrap().is_none(), "no list without its files");
         for _ in 0..2 {
             one.share(&blobs, &list, 1 << 30, 5).await.unwrap();
         }
-        let told: SourceList = serde_json::from_slice(&other.shared(&list).await.unwrap().unwrap()).unwrap();
-        assert_eq!(told.files, files);
+        let stored: SourceList = serde_json::from_slice(&other.shared(&list).await.unwrap().unwrap()).unwrap();
+        assert_eq!(stored.files, files);
         for (file, bytes) in files.iter().zip([&large[..], b"", b"fn main() {}"]) {
             assert_eq!(other.shared(&file.sha256).await.unwrap().as_deref(), Some(bytes), "{}", file.path);
         }

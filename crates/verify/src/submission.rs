@@ -1,4 +1,4 @@
-//! What is submitted, and which of it a build may depend on.
+//! Submissions, and the parts of them on which a build may depend.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 /// Longest path of a home folder, and all environment variables together, bytes.
 const HOME_BYTES_MAX: usize = 128;
 const ENVIRONMENT_BYTES_MAX: usize = 8 << 10;
-/// Folders that a home folder cannot lie in, because the build sees the system's there, or its own.
+/// Folders that cannot contain a home folder, because the build sees those of the system there, or its own.
 const SYSTEM: [&str; 12] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "etc", "dev", "proc", "sys", "tmp", "build"];
 
 /// A submission as it was sent, checked for types alone.
@@ -42,7 +42,7 @@ pub struct Submission {
     pub build_env: Vec<String>,
     /// A tar.gz with the source.
     pub archive: Option<Vec<u8>>,
-    /// Further fields, which are kept with the run and change nothing of the build.
+    /// Further fields, which are stored with the run and change nothing of the build.
     pub noted: Value,
 }
 
@@ -58,12 +58,12 @@ pub enum SubmitError {
     /// There are as many runs as there may be.
     #[error("{0}; try again later")]
     Busy(&'static str),
-    /// Nothing can be built on this instance; the operator's log says why.
+    /// Nothing can be built on this instance; the reason is in the operator's log.
     #[error("verification is temporarily unavailable")]
     Unavailable,
 }
 
-/// The submission as it is kept, without archive and module.
+/// The submission as it is stored, without archive and module.
 pub(crate) fn described(submission: &Submission, source: &Source, options: &BuildOptions) -> Value {
     let commit = match source {
         Source::Repository(_, commit) => Some(commit.clone()),

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use paraffin_confine::{Process, Processes, kill};
 use rustix::process::{Pid, Signal};
 
-/// Time between two looks.
+/// Time between two checks of the limits.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long output may still come after the child has ended: a process that holds the pipe then is not waited for.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-/// What is kept of the beginning of an output that is too long, as a share of the whole.
+/// Share of a truncated output that is its beginning; the rest is its end.
 const BEGINNING_SHARE: usize = 4;
 /// Memory and disk that the machine keeps for itself, bytes. A child may hide what it takes, but not that it is gone.
 const MEMORY_LEFT_MIN: u64 = 128 << 20;
@@ -25,7 +25,7 @@ const DISK_LEFT_MIN: u64 = 256 << 20;
 /// Unit in which systems report what a file takes.
 const BLOCK_BYTES: u64 = 512;
 
-/// What a child may take.
+/// Limits of a child.
 pub(crate) struct Watch {
     /// When it must have ended.
     pub(crate) deadline: Instant,
@@ -35,7 +35,7 @@ pub(crate) struct Watch {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) disk_bytes: u64,
     pub(crate) disk_entries: u64,
-    /// Bytes kept of what it prints, and of what it says on standard error.
+    /// Most bytes of its standard output and of its standard error that are returned.
     pub(crate) output_bytes: usize,
     pub(crate) errors_bytes: usize,
 }
@@ -68,8 +68,8 @@ pub(crate) fn run(mut command: Command, watch: &Watch) -> io::Result<Finished> {
     use std::os::unix::process::ExitStatusExt as _;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
-    let output = child.stdout.take().map(|pipe| keep(pipe, watch.output_bytes));
-    let errors = child.stderr.take().map(|pipe| keep(pipe, watch.errors_bytes));
+    let output = child.stdout.take().map(|pipe| read_pipe(pipe, watch.output_bytes));
+    let errors = child.stderr.take().map(|pipe| read_pipe(pipe, watch.errors_bytes));
     let ended = loop {
         if let Some(status) = child.try_wait()? {
             break status.code().map_or_else(|| Ended::Signal(status.signal().unwrap_or_default()), Ended::Code);
@@ -80,7 +80,7 @@ pub(crate) fn run(mut command: Command, watch: &Watch) -> io::Result<Finished> {
         }
         std::thread::sleep(LOOK_INTERVAL);
     };
-    // Of what it left behind, nothing goes on.
+    // Ends processes that it left behind.
     end(&mut child);
     let drained = Instant::now() + DRAIN_TIMEOUT;
     Ok(Finished { ended, output: collected(output, drained), errors: collected(errors, drained) })
@@ -107,12 +107,12 @@ fn passed(child: &Child, watch: &Watch) -> Option<Ended> {
     is_over.then_some(Ended::Disk)
 }
 
-/// Bytes that are left where a folder lies; `u64::MAX` where the system does not say.
+/// Free bytes of the disk of a folder; `u64::MAX` where the system does not report them.
 fn disk_left(folder: &Path) -> u64 {
-    rustix::fs::statvfs(folder).map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
+    rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Bytes of memory that programs of this machine could still get; `u64::MAX` where the system does not say.
+/// Bytes of memory that programs of this machine could still get; `u64::MAX` where the system does not report them.
 fn memory_left() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kib =
@@ -120,7 +120,7 @@ fn memory_left() -> u64 {
     kib.map_or(u64::MAX, |kib: u64| kib << 10)
 }
 
-/// Ends a child, its process group, and every process below it, until none is left. In a world of processes of its own the
+/// Ends a child, its process group, and every process below it, until none is left. In a process namespace of its own the
 /// kernel does the rest; without one, a process that has left the group is found by its parents, as long as the child lives to
 /// take in those whose parents have ended: so it goes last.
 fn end(child: &mut Child) {
@@ -169,9 +169,9 @@ impl Taken {
                     return;
                 }
                 match entry.metadata() {
-                    Ok(found) => {
-                        self.bytes += found.blocks() * BLOCK_BYTES;
-                        if found.is_dir() {
+                    Ok(metadata) => {
+                        self.bytes += metadata.blocks() * BLOCK_BYTES;
+                        if metadata.is_dir() {
                             ahead.push(entry.path());
                         }
                     }
@@ -216,7 +216,7 @@ impl Nameless {
         }
         let mut all = Self { entries: files.len() as u64, ..Self::default() };
         for ((device, _), bytes) in files {
-            // What lies on no disk of the run lies in memory.
+            // Files on no disk of the run are in memory.
             *(if disks.contains(&device) { &mut all.disk_bytes } else { &mut all.memory_bytes }) += bytes;
         }
         all
@@ -224,10 +224,9 @@ impl Nameless {
 
     fn open(id: u32) -> impl Iterator<Item = (FileId, u64)> {
         let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
-        let found = files.filter_map(|file| file.path().metadata().ok());
-        found
-            .filter(|found| found.is_file() && found.nlink() == 0)
-            .map(|found| ((found.dev(), found.ino()), found.blocks() * BLOCK_BYTES))
+        let open = files.filter_map(|file| file.path().metadata().ok());
+        open.filter(|file| file.is_file() && file.nlink() == 0)
+            .map(|file| ((file.dev(), file.ino()), file.blocks() * BLOCK_BYTES))
     }
 
     /// Shared mappings with all that they may hold: pages that a process has let go are still the file's.
@@ -243,7 +242,7 @@ impl Nameless {
     /// One line of `/proc/<id>/maps`, where it shows a shared mapping of a file without a name.
     fn mapping(line: &str) -> Option<(FileId, u64)> {
         let mut fields = line.strip_suffix(" (deleted)")?.split_ascii_whitespace();
-        let (range, access, _place, device, number) =
+        let (range, access, _offset, device, number) =
             (fields.next()?, fields.next()?, fields.next()?, fields.next()?, fields.next()?);
         let (from, to) = range.split_once('-')?;
         let (major, minor) = device.split_once(':')?;
@@ -254,26 +253,26 @@ impl Nameless {
     }
 }
 
-/// A reader of one pipe, and what it has kept so far.
-struct Keeper {
+/// A reader of one pipe, and the output that it has read so far.
+struct PipeReader {
     thread: JoinHandle<()>,
-    kept: std::sync::Arc<parking_lot::Mutex<Kept>>,
+    output: std::sync::Arc<parking_lot::Mutex<TruncatedOutput>>,
 }
 
 /// The beginning and the end of an output.
-struct Kept {
+struct TruncatedOutput {
     beginning: Vec<u8>,
     end: std::collections::VecDeque<u8>,
     bytes_max: usize,
     left_out: u64,
 }
 
-impl Kept {
+impl TruncatedOutput {
     fn add(&mut self, piece: &[u8]) {
         let beginning_max = self.bytes_max / BEGINNING_SHARE;
-        let room = beginning_max.saturating_sub(self.beginning.len()).min(piece.len());
-        self.beginning.extend_from_slice(&piece[..room]);
-        self.end.extend(&piece[room..]);
+        let head = beginning_max.saturating_sub(self.beginning.len()).min(piece.len());
+        self.beginning.extend_from_slice(&piece[..head]);
+        self.end.extend(&piece[head..]);
         let over = self.end.len().saturating_sub(self.bytes_max - beginning_max);
         self.end.drain(..over);
         self.left_out += over as u64;
@@ -289,10 +288,11 @@ impl Kept {
     }
 }
 
-fn keep(mut pipe: impl Read + Send + 'static, bytes_max: usize) -> Keeper {
-    let kept = Kept { beginning: Vec::new(), end: std::collections::VecDeque::new(), bytes_max, left_out: 0 };
-    let kept = std::sync::Arc::new(parking_lot::Mutex::new(kept));
-    let shared = std::sync::Arc::clone(&kept);
+fn read_pipe(mut pipe: impl Read + Send + 'static, bytes_max: usize) -> PipeReader {
+    let output =
+        TruncatedOutput { beginning: Vec::new(), end: std::collections::VecDeque::new(), bytes_max, left_out: 0 };
+    let output = std::sync::Arc::new(parking_lot::Mutex::new(output));
+    let shared = std::sync::Arc::clone(&output);
     let thread = std::thread::spawn(move || {
         let mut piece = vec![0; 64 << 10];
         loop {
@@ -304,15 +304,15 @@ fn keep(mut pipe: impl Read + Send + 'static, bytes_max: usize) -> Keeper {
             }
         }
     });
-    Keeper { thread, kept }
+    PipeReader { thread, output }
 }
 
-fn collected(keeper: Option<Keeper>, until: Instant) -> Vec<u8> {
-    let Some(keeper) = keeper else { return Vec::new() };
-    while !keeper.thread.is_finished() && Instant::now() < until {
+fn collected(reader: Option<PipeReader>, until: Instant) -> Vec<u8> {
+    let Some(reader) = reader else { return Vec::new() };
+    while !reader.thread.is_finished() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(5));
     }
-    keeper.kept.lock().text()
+    reader.output.lock().text()
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use crate::settings::{Settings, ToolchainSettings};
 
 /// What contracts are built for.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
-/// Where a toolchain keeps the library's sources, below its root.
+/// Folder of the library's sources, below the root of a toolchain.
 const LIBRARY_SOURCES: &str = "lib/rustlib/src/rust/library";
-/// Before the hash of the compiler in the paths that it leaves in modules.
+/// Prefix of the compiler's commit hash in the paths that it writes into modules.
 const COMPILER_PATH: &[u8] = b"/rustc/";
 const COMMIT_DIGITS: usize = 40;
 
@@ -23,7 +23,7 @@ pub struct Toolchain {
     /// `1.95.0`.
     pub version: String,
     /// First line of `rustc --version`.
-    pub told: String,
+    pub version_line: String,
     /// Commit of the compiler, where it states one.
     pub commit: Option<String>,
     /// Whether it has the library for wasm; without, the sources of the library are built along (`-Zbuild-std`).
@@ -80,18 +80,18 @@ pub fn toolchains(settings: &Settings) -> Result<Vec<Toolchain>, ToolchainError>
     if found.is_empty() { Err(ToolchainError::None) } else { Ok(found) }
 }
 
-/// The toolchain that a submission asks for, by name, version, or the whole line; without a word, the one whose commit the module
+/// The toolchain that a submission requests, by name, version, or the whole line; without a word, the one whose commit the module
 /// names, then the first.
-pub(crate) fn choose<'a>(all: &'a [Toolchain], asked: Option<&str>, deployed: &[u8]) -> Option<&'a Toolchain> {
-    let Some(asked) = asked else {
+pub(crate) fn choose<'a>(all: &'a [Toolchain], requested: Option<&str>, deployed: &[u8]) -> Option<&'a Toolchain> {
+    let Some(requested) = requested else {
         let commit = compiler_commit(deployed);
         let same = all.iter().find(|toolchain| commit.is_some() && toolchain.commit == commit);
         return same.or_else(|| all.first());
     };
-    let asked = asked.trim().trim_start_matches("rustc ").trim();
+    let requested = requested.trim().trim_start_matches("rustc ").trim();
     all.iter().find(|toolchain| {
-        let told = toolchain.told.trim_start_matches("rustc ");
-        toolchain.name == asked || toolchain.version == asked || told == asked
+        let line = toolchain.version_line.trim_start_matches("rustc ");
+        toolchain.name == requested || toolchain.version == requested || line == requested
     })
 }
 
@@ -106,7 +106,7 @@ fn compiler_commit(module: &[u8]) -> Option<String> {
 
 /// rustup's default toolchain, and the system's compiler.
 fn discovered() -> Vec<Toolchain> {
-    let rustup = told(Path::new("rustc"), &["--print", "sysroot"]).map(|root| PathBuf::from(root.trim()));
+    let rustup = output_of(Path::new("rustc"), &["--print", "sysroot"]).map(|root| PathBuf::from(root.trim()));
     let rustup = rustup.map(|root| ToolchainSettings {
         rustc: root.join("bin/rustc"),
         cargo: None,
@@ -127,7 +127,7 @@ fn discovered() -> Vec<Toolchain> {
             settings.cargo.clone_from(&beside);
         }
         match of(name, &settings) {
-            Ok(toolchain) if found.iter().all(|known| known.rustc != toolchain.rustc) => found.push(toolchain),
+            Ok(toolchain) if found.iter().all(|other| other.rustc != toolchain.rustc) => found.push(toolchain),
             _ => {}
         }
     }
@@ -149,12 +149,12 @@ fn system_linker() -> Option<PathBuf> {
 
 fn of(name: &str, settings: &ToolchainSettings) -> Result<Toolchain, ToolchainError> {
     let broken = |reason: String| ToolchainError::Broken { name: name.to_owned(), reason };
-    let version = told(&settings.rustc, &["-vV"]).ok_or_else(|| broken("rustc does not run".to_owned()))?;
+    let version = output_of(&settings.rustc, &["-vV"]).ok_or_else(|| broken("rustc does not run".to_owned()))?;
     let line = |key: &str| version.lines().find_map(|line| line.strip_prefix(key)).map(|value| value.trim().to_owned());
-    let sysroot = told(&settings.rustc, &["--print", "sysroot"]).ok_or_else(|| broken("no sysroot".to_owned()))?;
+    let sysroot = output_of(&settings.rustc, &["--print", "sysroot"]).ok_or_else(|| broken("no sysroot".to_owned()))?;
     let sysroot = PathBuf::from(sysroot.trim());
     let cargo = settings.cargo.clone().unwrap_or_else(|| settings.rustc.with_file_name("cargo"));
-    told(&cargo, &["--version"]).ok_or_else(|| broken("cargo does not run".to_owned()))?;
+    output_of(&cargo, &["--version"]).ok_or_else(|| broken("cargo does not run".to_owned()))?;
     let has_target = sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir();
     let library = sysroot.join(LIBRARY_SOURCES);
     if !has_target && !library.join("core").is_dir() {
@@ -171,7 +171,7 @@ fn of(name: &str, settings: &ToolchainSettings) -> Result<Toolchain, ToolchainEr
     }
     folders.sort();
     folders.dedup();
-    // What lies below another one is seen with it, and the system's folders are always there.
+    // A folder below another one is mounted with it, and those of the system always are.
     let all = folders.clone();
     folders.retain(|folder| {
         !folder.starts_with("/usr") && !all.iter().any(|above| above != folder && folder.starts_with(above))
@@ -180,7 +180,7 @@ fn of(name: &str, settings: &ToolchainSettings) -> Result<Toolchain, ToolchainEr
     Ok(Toolchain {
         name: name.to_owned(),
         version: line("release:").unwrap_or_default(),
-        told: version.lines().next().unwrap_or_default().to_owned(),
+        version_line: version.lines().next().unwrap_or_default().to_owned(),
         commit: line("commit-hash:").filter(|commit| commit.len() == COMMIT_DIGITS),
         has_target,
         rustc: settings.rustc.clone(),
@@ -192,19 +192,19 @@ fn of(name: &str, settings: &ToolchainSettings) -> Result<Toolchain, ToolchainEr
     })
 }
 
-/// The folder that a program is installed in: what lies above its `bin`, or above the `lib` around it.
+/// The folder that a program is installed in: the parent of its `bin`, or of the `lib` around it.
 fn root_of(program: &Path) -> Option<PathBuf> {
     let above: Vec<&Path> = program.ancestors().skip(1).collect();
     let library = above.iter().position(|folder| folder.ends_with("lib"));
     let folder = match library {
-        Some(place) => above.get(place + 1)?,
+        Some(index) => above.get(index + 1)?,
         None => above.iter().find(|folder| folder.ends_with("bin"))?.parent()?,
     };
     (folder.components().count() > 1).then(|| folder.to_path_buf())
 }
 
-/// What a program prints, when it succeeds. Operators' programs alone are asked, so no time is set.
-fn told(program: &Path, arguments: &[&str]) -> Option<String> {
+/// Standard output of a program that succeeds. Only programs of the operator are run, so there is no timeout.
+fn output_of(program: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -217,7 +217,7 @@ mod tests {
         Toolchain {
             name: name.to_owned(),
             version: version.to_owned(),
-            told: format!("rustc {version} ({} 2026-01-01)", &commit[..9]),
+            version_line: format!("rustc {version} ({} 2026-01-01)", &commit[..9]),
             commit: Some(commit.to_owned()),
             has_target: true,
             rustc: PathBuf::new(),
@@ -233,7 +233,7 @@ mod tests {
     fn a_compiler_is_chosen_by_name_version_line_or_by_what_the_module_names() {
         let (one, two) = ("a".repeat(40), "b".repeat(40));
         let all = [toolchain("stable", "1.95.0", &one), toolchain("older", "1.80.1", &two)];
-        let name = |asked, module: &[u8]| choose(&all, asked, module).map(|toolchain| toolchain.name.as_str());
+        let name = |requested, module: &[u8]| choose(&all, requested, module).map(|toolchain| toolchain.name.as_str());
         assert_eq!(name(Some("1.80.1"), b""), Some("older"));
         assert_eq!(name(Some("rustc 1.80.1 (bbbbbbbbb 2026-01-01)"), b""), Some("older"));
         assert_eq!(name(Some("older"), b""), Some("older"));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_a_program_is_what_lies_above_its_bin() {
+    fn the_root_of_a_program_is_the_parent_of_its_bin() {
         let of = |path: &str| root_of(Path::new(path)).map(|path| path.display().to_string());
         assert_eq!(of("/opt/rust/bin/cargo").as_deref(), Some("/opt/rust"));
         assert_eq!(of("/opt/rust/lib/rustlib/x/bin/rust-lld").as_deref(), Some("/opt/rust"));

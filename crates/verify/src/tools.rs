@@ -1,5 +1,5 @@
-//! Compiler and linker of a build. Cargo is given two programs of ours in their place: each looks at the whole call, whatever it was put together
-//! from, refuses what is not allowed, and becomes the real tool. Calls of the compiler are written down.
+//! Compiler and linker of a build. Cargo calls two wrappers of ours instead: each checks the whole command line, whatever it was put together
+//! from, refuses what is not allowed, and executes the real tool. Calls of the compiler are recorded.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::allowed::{self, ToolPaths};
 use crate::git::open;
 
-/// The subcommand of the program that stands in the place of a tool.
+/// The subcommand of the program that is the wrapper of a tool.
 pub const SUBCOMMAND: &str = "verify-tool";
 const COMPILER: &str = "compiler";
 const LINKER: &str = "linker";
@@ -23,7 +23,7 @@ const LINKER: &str = "linker";
 const PATHS: &str = "paths.json";
 /// The entry of the compiler.
 pub(crate) const COMPILER_ENTRY: &str = "rustc";
-/// Begins what a tool says when it is called as it may not be.
+/// Prefix of the error of a tool whose command line is refused.
 pub(crate) const COMPLAINT: &str = "paraffin-verify: ";
 /// Largest call that is read back, bytes, and the number of calls.
 const CALL_BYTES_MAX: u64 = 1 << 20;
@@ -53,7 +53,7 @@ pub(crate) fn install(folder: &Path, inside: &Path, program: &Path, paths: &Tool
     Ok(())
 }
 
-/// The hidden subcommand: `verify-tool <paths> compiler <rustc> …` or `verify-tool <paths> linker …`. Comes back only with a failure.
+/// The hidden subcommand: `verify-tool <paths> compiler <rustc> …` or `verify-tool <paths> linker …`. Returns only on failure.
 pub fn run(arguments: &[OsString]) -> ExitCode {
     let error = match checked(arguments) {
         Ok(mut command) => command.exec().to_string(),
@@ -110,7 +110,7 @@ fn record(arguments: &[String], folder: &Path) -> Result<(), String> {
     file.write_all(&text).map_err(|error| error.to_string())
 }
 
-/// The calls of a build that has ended. Build scripts had the folder too, so whatever is no call is passed over.
+/// The calls of a build that has ended. Build scripts had the folder too, so files that are no calls are skipped.
 pub(crate) fn calls(folder: &Path) -> std::io::Result<Vec<Call>> {
     let files = fs::read_dir(folder)?.flatten().take(CALLS_MAX);
     let call = |file: File| {

@@ -35,7 +35,7 @@ pub struct Node {
 /// All files, and the folders that follow from their paths, sorted by path.
 pub fn nodes(files: &[SourceFile]) -> Vec<Node> {
     let folders: BTreeSet<&str> =
-        files.iter().flat_map(|file| file.path.match_indices('/').map(|(place, _)| &file.path[..place])).collect();
+        files.iter().flat_map(|file| file.path.match_indices('/').map(|(index, _)| &file.path[..index])).collect();
     let folders = folders.into_iter().map(|path| Node { path: path.to_owned(), kind: NodeKind::Tree, size: None });
     let blobs = files.iter().map(|file| Node { path: file.path.clone(), kind: NodeKind::Blob, size: Some(file.size) });
     let mut nodes: Vec<Node> = folders.chain(blobs).collect();
@@ -44,7 +44,7 @@ pub fn nodes(files: &[SourceFile]) -> Vec<Node> {
 }
 
 /// The file to look at first: the library of the package, that of the root, any library, the root's manifest,
-/// any Rust file, any file. What lies among dependencies comes last.
+/// any Rust file, any file. Files of dependencies come last.
 pub fn entrypoint<'a>(files: &'a [SourceFile], subdir: &str, package: &str) -> Option<&'a str> {
     const LIBRARY: &str = "src/lib.rs";
     let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
@@ -78,9 +78,9 @@ mod tests {
     #[test]
     fn folders_follow_from_the_files() {
         let nodes = nodes(&files(&["Cargo.toml", "a/b/c.rs", "a/d.rs"]));
-        let told: Vec<_> = nodes.iter().map(|node| (node.path.as_str(), node.kind, node.size)).collect();
+        let listed: Vec<_> = nodes.iter().map(|node| (node.path.as_str(), node.kind, node.size)).collect();
         assert_eq!(
-            told,
+            listed,
             [
                 ("Cargo.toml", NodeKind::Blob, Some(3)),
                 ("a", NodeKind::Tree, None),

@@ -1,4 +1,4 @@
-//! What a comparison of two modules says (docs/verification.md, docs/decisions/0020-verification.md).
+//! Comparison of two modules and its verdict (docs/verification.md, docs/decisions/0020-verification.md).
 
 use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
@@ -82,7 +82,7 @@ pub struct SectionComparison {
 /// The whole comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// What follows from it.
+    /// The verdict.
     pub verdict: Verdict,
     /// SHA-256 of the built module, 64 hex digits.
     pub built_sha256: String,
@@ -101,7 +101,7 @@ pub fn compare(built: &[u8], deployed: &[u8]) -> Comparison {
     let bytes_equal = built == deployed;
     let (parts_built, parts_deployed) = match (wasm::sections(built), wasm::sections(deployed)) {
         (Some(built), Some(deployed)) => (built, deployed),
-        // Nothing can be said of what is no module but that it is the same or not.
+        // Bytes that are no module can only be equal or not.
         _ => (Vec::new(), Vec::new()),
     };
     let sections = pair(&parts_built, &parts_deployed);
@@ -125,7 +125,7 @@ fn pair(built: &[Section<'_>], deployed: &[Section<'_>]) -> Vec<SectionCompariso
     let mut left: Vec<&Section<'_>> = deployed.iter().collect();
     let mut pairs = Vec::new();
     for section in built {
-        let other = left.iter().position(|other| other.id == section.id).map(|place| left.remove(place));
+        let other = left.iter().position(|other| other.id == section.id).map(|index| left.remove(index));
         pairs.push(SectionComparison {
             name: wasm::section_name(section.id).to_owned(),
             built_size: section.content.len(),
@@ -142,7 +142,7 @@ fn pair(built: &[Section<'_>], deployed: &[Section<'_>]) -> Vec<SectionCompariso
     pairs
 }
 
-/// The share of bytes, of both modules together, that lie in sections which are the same in both. A section with one changed
+/// The share of bytes, of both modules together, that are in sections which are the same in both. A section with one changed
 /// byte counts as another one: one byte of code decides where the money goes.
 fn similarity(sections: &[SectionComparison]) -> u32 {
     let bytes = |section: &SectionComparison| (section.built_size + section.deployed_size) as u64;
@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn a_section_more_or_less_and_a_second_one_are_seen() {
         let comparison = compare(&module(&[(10, b"a"), (11, b"b")]), &module(&[(10, b"a"), (10, b"c")]));
-        let told: Vec<_> = comparison.sections.iter().map(|s| (s.name.as_str(), s.identical)).collect();
-        assert_eq!(told, [("code", true), ("data", false), ("code", false)]);
+        let compared: Vec<_> = comparison.sections.iter().map(|s| (s.name.as_str(), s.identical)).collect();
+        assert_eq!(compared, [("code", true), ("data", false), ("code", false)]);
         assert!(!comparison.code_identical);
     }
 

@@ -1,5 +1,4 @@
-//! The part that lives in the serving process: it takes submissions, lets workers run one after the other, and answers what
-//! is known. It never unpacks, builds or compares anything itself.
+//! The part in the serving process: it accepts submissions, runs workers for them, and answers from the records. It never unpacks, builds or compares anything itself.
 
 use data_encoding::HEXLOWER;
 use std::collections::HashMap;
@@ -30,7 +29,7 @@ use crate::verdict::sha256_hex;
 /// Longest report of a worker, bytes.
 const REPORTS_BYTES_MAX: u64 = 16 << 20;
 /// Most text that a worker may report to the operator, bytes.
-const COMPLAINTS_BYTES_MAX: u64 = 16 << 10;
+const STDERR_BYTES_MAX: u64 = 16 << 10;
 
 /// A run of another folder that has not ended after this time never will; milliseconds.
 const FORGOTTEN_MS: i64 = 48 * 3_600_000;
@@ -61,7 +60,7 @@ pub enum OpenError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
 }
@@ -104,7 +103,7 @@ enum Unable {
     OutOfReach { user: u32, folder: PathBuf },
 }
 
-/// The user of builds where it is another than that of this process and sees the folders of this machine.
+/// The user of builds, if it differs from that of this process and builds use the folders of this machine.
 fn foreign_user(settings: &Settings) -> Option<u32> {
     let (user, _) = settings.build_user().filter(|_| settings.isolation == Isolation::Limits)?;
     (user != 0).then_some(user)
@@ -119,13 +118,13 @@ async fn let_pass(settings: &Settings, folder: &Path) -> std::io::Result<()> {
     tokio::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).await
 }
 
-/// Whether a foreign user of builds gets to the folder of verification, and to this program, which stands before the tools.
+/// Whether a foreign user of builds gets to the folder of verification, and to this program, which wraps the tools.
 fn check_reach(settings: &Settings, folder: &Path, program: &Path) -> Result<(), Unable> {
     use std::os::unix::fs::PermissionsExt as _;
     let Some(user) = foreign_user(settings) else { return Ok(()) };
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (folder, program) = (whole(folder), whole(program));
-    let is_closed = |path: &&Path| path.metadata().is_ok_and(|found| found.permissions().mode() & 0o001 == 0);
+    let is_closed = |path: &&Path| path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 == 0);
     match folder.ancestors().chain(program.ancestors().skip(1)).find(is_closed) {
         Some(closed) => Err(Unable::OutOfReach { user, folder: closed.to_owned() }),
         None => Ok(()),
@@ -139,8 +138,8 @@ pub struct Verifier {
     blobs: Blobs,
     toolchains: Vec<Toolchain>,
     is_able: bool,
-    places: Arc<Semaphore>,
-    /// Held by every run from its worker's start until its record is written; alone by who sweeps the stored sources.
+    run_permits: Arc<Semaphore>,
+    /// Held by every run from its worker's start until its record is written; exclusively by the sweep of the stored sources.
     storing: RwLock<()>,
     under_way: Mutex<UnderWay>,
     stored_bytes: AtomicU64,
@@ -156,14 +155,14 @@ struct UnderWay {
     closed: bool,
 }
 
-/// What is asked of a verifier. Boxed, so that its work is compiled here alone.
+/// A request to a verifier. Boxed, so that its work is compiled here alone.
 pub type VerifierFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Verifier {
     /// Opens the records. Runs that an earlier process left under way are reported as failed from now on.
     ///
     /// # Errors
-    /// [`OpenError`]. Where nothing can be built, reads and attestations go on and submissions are refused; the log says why.
+    /// [`OpenError`]. Where nothing can be built, reads and attestations go on and submissions are refused; the reason is logged.
     pub fn open(options: VerifierOptions) -> VerifierFuture<'static, Result<Arc<Self>, OpenError>> {
         Box::pin(async move {
             let failed = |source| OpenError::Folder { folder: options.folder.clone(), source };
@@ -205,7 +204,7 @@ impl Verifier {
                 blobs,
                 toolchains,
                 is_able,
-                places: Arc::new(Semaphore::new(options.settings.runs_max.max(1))),
+                run_permits: Arc::new(Semaphore::new(options.settings.runs_max.max(1))),
                 storing: RwLock::default(),
                 under_way: Mutex::default(),
                 stored_bytes: AtomicU64::new(stored),
@@ -216,26 +215,26 @@ impl Verifier {
         })
     }
 
-    /// Compilers, and whether builds can be shut in.
+    /// Compilers, and whether builds can be isolated.
     async fn prepare(options: &VerifierOptions) -> std::io::Result<(Vec<Toolchain>, bool)> {
         let (settings, program, folder) = (options.settings.clone(), options.program.clone(), options.folder.clone());
-        let found = blocking(move || -> Result<Vec<Toolchain>, Unable> {
-            let found = toolchain::toolchains(&settings)?;
+        let usable = blocking(move || -> Result<Vec<Toolchain>, Unable> {
+            let toolchains = toolchain::toolchains(&settings)?;
             if settings.isolation == Isolation::Required {
                 probe::isolation(&settings, &program, &folder)?;
             }
             check_reach(&settings, &folder, &program)?;
-            Ok(found)
+            Ok(toolchains)
         })
         .await?;
-        match found {
-            Ok(found) => {
+        match usable {
+            Ok(toolchains) => {
                 if options.settings.isolation == Isolation::Limits {
                     tracing::warn!(
-                        "builds of strangers are not isolated from this machine: [verify] isolation = \"limits\""
+                        "builds of submitted code are not isolated from this machine: [verify] isolation = \"limits\""
                     );
                 }
-                Ok((found, true))
+                Ok((toolchains, true))
             }
             Err(reason) => {
                 tracing::warn!(%reason, "contracts cannot be built here; submissions for verification are refused");
@@ -244,12 +243,12 @@ impl Verifier {
         }
     }
 
-    /// The compilers that can be asked for.
+    /// The compilers that a submission can request.
     pub fn toolchains(&self) -> &[Toolchain] {
         &self.toolchains
     }
 
-    /// Takes a submission and answers its run at once; a worker does the rest.
+    /// Accepts a submission and returns its run at once; a worker does the rest.
     ///
     /// # Errors
     /// [`SubmitError`].
@@ -266,8 +265,8 @@ impl Verifier {
             let (source, options) = check(&submission, settings)?;
             let toolchain = toolchain::choose(&self.toolchains, submission.rustc.as_deref(), &submission.deployed);
             let toolchain = toolchain.cloned().ok_or_else(|| {
-                let known: Vec<&str> = self.toolchains.iter().map(|toolchain| toolchain.version.as_str()).collect();
-                SubmitError::Field(format!("rustc: this instance has {}", known.join(", ")))
+                let versions: Vec<&str> = self.toolchains.iter().map(|toolchain| toolchain.version.as_str()).collect();
+                SubmitError::Field(format!("rustc: this instance has {}", versions.join(", ")))
             })?;
             if settings.isolation == Isolation::Required
                 && options.home_dir.as_deref().is_some_and(|home| !leaves_compiler(home, &toolchain.folders))
@@ -275,7 +274,7 @@ impl Verifier {
                 return Err(SubmitError::Field("home_dir: this instance has its compilers there".to_owned()));
             }
             let id = new_id()?;
-            let place = self.take_place(&id, key_id)?;
+            let turn = self.take_turn(&id, key_id)?;
             let folder = self.options.folder.join("runs").join(&id);
             let run = Run {
                 id,
@@ -303,7 +302,7 @@ impl Verifier {
             let job = Job {
                 folder,
                 blobs: self.options.folder.join("blobs"),
-                room: 0,
+                blob_bytes_left: 0,
                 source,
                 options,
                 toolchain,
@@ -311,17 +310,17 @@ impl Verifier {
             };
             let (this, started) = (Arc::clone(self), run.clone());
             let mut tasks = self.tasks.lock();
-            // What has ended is forgotten here, so that the set does not grow.
+            // Removes tasks that have ended, so that the set does not grow.
             while tasks.try_join_next().is_some() {}
             tasks.spawn(async move {
                 this.carry_out(started, job).await;
-                drop(place);
+                drop(turn);
             });
             Ok(run)
         })
     }
 
-    fn take_place(self: &Arc<Self>, id: &str, key_id: i64) -> Result<Turn, SubmitError> {
+    fn take_turn(self: &Arc<Self>, id: &str, key_id: i64) -> Result<Turn, SubmitError> {
         let settings = &self.options.settings;
         let mut under_way = self.under_way.lock();
         if under_way.closed {
@@ -337,18 +336,18 @@ impl Verifier {
         Ok(Turn { verifier: Arc::clone(self), id: id.to_owned() })
     }
 
-    /// Waits for a turn, lets a worker do the job, and keeps what it found.
+    /// Waits for a permit, runs a worker for the job, and records its result.
     async fn carry_out(&self, run: Run, mut job: Job) {
         let mut stop = self.stop.subscribe();
         let folder = job.folder.clone();
         let worked = async {
-            let place = self.places.acquire().await;
-            self.make_room().await;
+            let permit = self.run_permits.acquire().await;
+            self.sweep_sources().await;
             let storing = self.storing.read().await;
-            job.room = self.room();
-            (self.let_work(&run.id, &job).await, storing, place)
+            job.blob_bytes_left = self.blob_bytes_left();
+            (self.run_worker(&run.id, &job).await, storing, permit)
         };
-        let (outcome, _storing, _place) = tokio::select! {
+        let (outcome, _storing, _permit) = tokio::select! {
             ended = worked => ended,
             // The next start reports it as interrupted.
             _ = stop.wait_for(|stopped| *stopped) => return,
@@ -361,27 +360,27 @@ impl Verifier {
             }
         }
         let record = record_of(&run, &job, &outcome, now);
-        let kept = self.records.end_run(&run.id, &outcome, record.as_ref(), now).await;
-        let kept = match kept {
+        let recorded = self.records.end_run(&run.id, &outcome, record.as_ref(), now).await;
+        let recorded = match recorded {
             Ok(()) => self.records.forget_runs(self.options.settings.runs_kept).await,
             error => error,
         };
-        if let Err(error) = kept {
+        if let Err(error) = recorded {
             tracing::error!(%error, run = run.id, "the end of a verification could not be written");
         }
         remove(folder).await;
     }
 
     /// Bytes that sources may still take.
-    fn room(&self) -> u64 {
+    fn blob_bytes_left(&self) -> u64 {
         (self.options.settings.sources_mib << 20).saturating_sub(self.stored_bytes.load(Ordering::Relaxed))
     }
 
-    /// Removes stored sources that no record names any more, when a further tree might not find room and no run is about to
+    /// Removes stored sources that no record names any more, when a further tree might not fit and no run is about to
     /// name one.
-    async fn make_room(&self) {
+    async fn sweep_sources(&self) {
         let settings = &self.options.settings;
-        if self.room() >= settings.sources_reserved() + (settings.source_mib << 20) {
+        if self.blob_bytes_left() >= settings.sources_reserved() + (settings.source_mib << 20) {
             return;
         }
         let Ok(_alone) = self.storing.try_write() else { return };
@@ -408,7 +407,7 @@ impl Verifier {
     }
 
     /// One worker, from its start to its last report.
-    async fn let_work(&self, id: &str, job: &Job) -> Outcome {
+    async fn run_worker(&self, id: &str, job: &Job) -> Outcome {
         let internal = |reason: &str| {
             Outcome::Failed(Failure { code: FailureCode::Internal, reason: reason.to_owned(), log: String::new() })
         };
@@ -419,7 +418,7 @@ impl Verifier {
                 return internal("the build worker could not be started");
             }
         };
-        let complaints = worker.stderr.take().map(|pipe| tokio::spawn(complaints(pipe)));
+        let stderr = worker.stderr.take().map(|pipe| tokio::spawn(stderr_line(pipe)));
         let limit = job.settings.worker_timeout();
         let reported = tokio::time::timeout(limit, self.reports(id, &mut worker)).await;
         let outcome = match reported {
@@ -429,11 +428,11 @@ impl Verifier {
         };
         // Closing its input and killing it both end it, and with it all that it started.
         let _ = worker.kill().await;
-        if let Some(told) = complaints
-            && let Ok(Ok(told)) = tokio::time::timeout(Duration::from_secs(1), told).await
-            && !told.is_empty()
+        if let Some(stderr) = stderr
+            && let Ok(Ok(stderr)) = tokio::time::timeout(Duration::from_secs(1), stderr).await
+            && !stderr.is_empty()
         {
-            tracing::warn!(run = id, %told, "the build worker says");
+            tracing::warn!(run = id, %stderr, "the build worker wrote to standard error");
         }
         outcome
     }
@@ -492,7 +491,7 @@ impl Verifier {
         Box::pin(async move { self.records.attempts(wasm_sha256, most).await })
     }
 
-    /// What is known of a module by building it.
+    /// The best result of building a module.
     ///
     /// # Errors
     /// [`RecordsError`].
@@ -500,7 +499,7 @@ impl Verifier {
         Box::pin(async move { self.records.record(wasm_sha256).await })
     }
 
-    /// What an admin said of a module.
+    /// The attestation of an admin for a module.
     ///
     /// # Errors
     /// [`RecordsError`].
@@ -511,7 +510,7 @@ impl Verifier {
         Box::pin(async move { self.records.attestation(wasm_sha256).await })
     }
 
-    /// Keeps what an admin says of a module, in the place of what was said before.
+    /// Stores the attestation of an admin for a module; it replaces an earlier one.
     ///
     /// # Errors
     /// [`RecordsError`].
@@ -541,14 +540,14 @@ impl Verifier {
     pub fn blob<'a>(&'a self, digest: &'a str) -> VerifierFuture<'a, Result<Vec<u8>, ReadError>> {
         Box::pin(async move {
             let (blobs, name) = (self.blobs.clone(), digest.to_owned());
-            let found = read(move || blobs.get(&name)).await;
-            if found.is_err()
+            let bytes = read(move || blobs.get(&name)).await;
+            if bytes.is_err()
                 && self.options.server.is_some()
                 && let Some(bytes) = self.records.shared(digest).await?
             {
                 return Ok(bytes);
             }
-            found
+            bytes
         })
     }
 
@@ -564,7 +563,7 @@ impl Verifier {
     }
 }
 
-/// Keeps a turn among the runs under way until the run has ended.
+/// The entry of a run among those under way; removed when it is dropped.
 struct Turn {
     verifier: Arc<Verifier>,
     id: String,
@@ -585,22 +584,22 @@ async fn remove(folder: PathBuf) {
     let shown = folder.display().to_string();
     let removed = blocking(move || removal::remove(&folder)).await;
     if let Err(error) = removed.and_then(|removed| removed) {
-        tracing::warn!(%error, folder = shown, "what runs of verification left could not be removed");
+        tracing::warn!(%error, folder = shown, "files of verification runs could not be removed");
     }
 }
 
 async fn read<T: Send + 'static>(work: impl FnOnce() -> Result<T, BlobError> + Send + 'static) -> Result<T, ReadError> {
     match blocking(work).await {
-        Ok(found) => Ok(found?),
+        Ok(result) => Ok(result?),
         Err(error) => Err(ReadError::Sources(error.to_string())),
     }
 }
 
-async fn complaints(pipe: impl tokio::io::AsyncRead + Unpin) -> String {
+async fn stderr_line(pipe: impl tokio::io::AsyncRead + Unpin) -> String {
     let mut bytes = Vec::new();
-    let mut pipe = pipe.take(COMPLAINTS_BYTES_MAX);
+    let mut pipe = pipe.take(STDERR_BYTES_MAX);
     let _ = pipe.read_to_end(&mut bytes).await;
-    // What a repository says is part of it, and must not look like lines of the operator's log.
+    // It may contain texts of a repository, which must not look like lines of the operator's log.
     String::from_utf8_lossy(&bytes).trim().replace(char::is_control, " ")
 }
 
@@ -634,7 +633,7 @@ fn new_id() -> Result<String, SubmitError> {
     Ok(HEXLOWER.encode(&bytes))
 }
 
-/// What a run found of a module, where it came to a comparison.
+/// The record of a run that ended with a comparison.
 fn record_of(run: &Run, job: &Job, outcome: &Outcome, now: UnixMillis) -> Option<Record> {
     let Outcome::Built(built) = outcome else { return None };
     Some(Record {

@@ -18,19 +18,19 @@ pub(crate) struct Section<'a> {
 /// All sections but the custom ones, in their order; `None` when the bytes are no module, or none that could run.
 pub(crate) fn sections(module: &[u8]) -> Option<Vec<Section<'_>>> {
     let mut rest = module.strip_prefix(HEADER)?;
-    let mut found = Vec::new();
+    let mut sections = Vec::new();
     while let Some((&id, tail)) = rest.split_first() {
         let (length, tail) = length(tail)?;
         let (content, tail) = tail.split_at_checked(length)?;
         if id != CUSTOM {
-            if found.len() >= SECTIONS_MAX {
+            if sections.len() >= SECTIONS_MAX {
                 return None;
             }
-            found.push(Section { id, content });
+            sections.push(Section { id, content });
         }
         rest = tail;
     }
-    Some(found)
+    Some(sections)
 }
 
 /// Name of a section as the WebAssembly specification has it.
@@ -57,10 +57,10 @@ pub(crate) fn section_name(id: u8) -> &'static str {
 /// An unsigned LEB128 of up to 32 bits.
 fn length(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let mut value = 0_u64;
-    for (place, &byte) in bytes.iter().enumerate().take(5) {
-        value |= u64::from(byte & 0x7f) << (7 * place);
+    for (index, &byte) in bytes.iter().enumerate().take(5) {
+        value |= u64::from(byte & 0x7f) << (7 * index);
         if byte & 0x80 == 0 {
-            return Some((usize::try_from(u32::try_from(value).ok()?).ok()?, &bytes[place + 1..]));
+            return Some((usize::try_from(u32::try_from(value).ok()?).ok()?, &bytes[index + 1..]));
         }
     }
     None

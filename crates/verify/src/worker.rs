@@ -1,5 +1,5 @@
 //! The build worker: a process for one run, that fetches, builds, compares, and ends. Nothing of a run happens in the serving
-//! process, and nothing of it is left when the worker or the server ends.
+//! process, and its processes end with the worker or the server.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, Read as _, Write as _};
@@ -29,7 +29,7 @@ pub fn run() -> ExitCode {
                 Ok(built) => Report::Built(Box::new(built)),
                 Err(failure) => Report::Failed(failure),
             };
-            tell(&report);
+            send(&report);
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -58,8 +58,8 @@ fn job() -> io::Result<Job> {
     Ok(job)
 }
 
-/// A report without a reader is dropped.
-fn tell(report: &Report) {
+/// Sends a report to the server; without a reader it is dropped.
+fn send(report: &Report) {
     if let Ok(mut line) = serde_json::to_vec(report) {
         line.push(b'\n');
         let mut output = io::stdout().lock();
@@ -72,21 +72,21 @@ fn work(job: &Job) -> Result<Built, Failure> {
     fs::create_dir_all(&tree).map_err(|error| internal(&error))?;
     let (commit, files) = match &job.source {
         Source::Repository(repository, commit) => {
-            tell(&Report::Stage(Stage::Fetching));
+            send(&Report::Stage(Stage::Fetching));
             let (commit, files) =
                 git::fetch(repository, commit, &job.folder, &tree, &job.settings).map_err(fetch_failed)?;
             (Some(commit), files)
         }
         Source::Archive => {
-            tell(&Report::Stage(Stage::Unpacking));
+            send(&Report::Stage(Stage::Unpacking));
             (None, uploaded(job, &tree)?)
         }
     };
-    // It may be a file, or a link, that the tree names so.
-    if !tree.join(&job.options.subdir).symlink_metadata().is_ok_and(|found| found.is_dir()) {
+    // The name may be that of a file or a link.
+    if !tree.join(&job.options.subdir).symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
         return Err(refused("the source has no such folder as `subdir` names"));
     }
-    tell(&Report::Stage(Stage::Building));
+    send(&Report::Stage(Stage::Building));
     let build = compile::build(job)?;
     let deployed = fs::read(job.folder.join(DEPLOYED)).map_err(|error| internal(&error))?;
     let comparison = compare(&build.module.bytes, &deployed);
@@ -97,9 +97,9 @@ fn work(job: &Job) -> Result<Built, Failure> {
         build.repeat()?;
     }
     let module = build.module;
-    tell(&Report::Stage(Stage::Comparing));
-    let room = job.settings.room_for(comparison.verdict, job.room);
-    let stored = Blobs::new(job.blobs.clone()).put_tree(&tree, &files, room);
+    send(&Report::Stage(Stage::Comparing));
+    let bytes_max = job.settings.storable_bytes(comparison.verdict, job.blob_bytes_left);
+    let stored = Blobs::new(job.blobs.clone()).put_tree(&tree, &files, bytes_max);
     let stored = stored.map_err(|error| match error {
         BlobError::Io(error) => internal(&error),
         BlobError::Damaged(_) => refused("the build changed its own source"),
@@ -109,7 +109,7 @@ fn work(job: &Job) -> Result<Built, Failure> {
         comparison,
         package: module.package,
         commit,
-        rustc: job.toolchain.told.clone(),
+        rustc: job.toolchain.version_line.clone(),
         sources,
         stored_bytes,
         isolated,
@@ -138,7 +138,7 @@ fn fetch_failed(error: FetchError) -> Failure {
         FetchError::Archive(error) => archive_refused(error),
         FetchError::Io(error) => internal(&error),
         FetchError::Git(log) => {
-            // What git says may name addresses and folders of this machine, so it goes to the operator alone.
+            // The output of git may contain addresses and folders of this machine, so only the operator gets it.
             eprintln!("git: {log}");
             Failure { code: FailureCode::FetchFailed, reason, log: String::new() }
         }

@@ -39,7 +39,7 @@ impl Alkanes {
         self.0.get(&id).copied().unwrap_or(0)
     }
 
-    /// Takes up to `amount` of `id` away and answers how much that was.
+    /// Removes up to `amount` of `id` and returns how much that was.
     pub fn take(&mut self, id: AlkaneId, amount: u128) -> u128 {
         let held = self.amount(id);
         let taken = held.min(amount);

@@ -1,10 +1,10 @@
-//! Coins of the owner, and what is known of their content.
+//! Coins of the owner and their content.
 
 use bitcoin::{OutPoint, TxOut};
 
 use crate::alkanes::Alkanes;
 
-/// Outputs of up to this many satoshis are taken to carry something until the opposite is known.
+/// Outputs of up to this many satoshis are assumed to carry something until looked up.
 pub const SMALL_OUTPUT_MAX_SATS: u64 = 1_000;
 
 /// Inscriptions and runes of a coin.
@@ -12,7 +12,7 @@ pub const SMALL_OUTPUT_MAX_SATS: u64 = 1_000;
 pub enum Ordinals {
     /// It carries none.
     None,
-    /// It carries these, named for people.
+    /// It carries these, by display name.
     Held(Vec<String>),
     /// Not looked up.
     Unknown,
@@ -42,28 +42,28 @@ pub(crate) enum Use {
     Plain,
     /// Its alkanes, when they are wanted.
     Alkanes,
-    /// Nothing.
-    Kept(Kept),
+    /// It is not spent unless it is named.
+    Excluded(ExclusionReason),
 }
 
 /// Why a coin is not spent unless it is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kept {
-    /// It carries alkanes that are not asked for.
+pub enum ExclusionReason {
+    /// It carries alkanes that the intent does not need.
     Alkanes,
     /// It carries inscriptions or runes.
     Ordinals,
-    /// It is not known whether it carries alkanes, inscriptions or runes.
+    /// It may carry alkanes, inscriptions or runes: not looked up.
     Unknown,
-    /// It is of at most [`SMALL_OUTPUT_MAX_SATS`] and its content is not known.
+    /// It is of at most [`SMALL_OUTPUT_MAX_SATS`] and its content was not looked up.
     Small,
-    /// Its transaction is not in a block, so that its content is not known yet.
+    /// Its transaction is not in a block, so that its content is not indexed yet.
     Unconfirmed,
     /// It is a reward of a block that cannot be spent yet, named or not.
     Immature,
 }
 
-impl Kept {
+impl ExclusionReason {
     /// The reason in words, for "3 coins … are kept back".
     pub const fn reason(self) -> &'static str {
         match self {
@@ -86,26 +86,26 @@ impl Coin {
     /// What it may be used for. `assume_plain`: coins of unknown content above [`SMALL_OUTPUT_MAX_SATS`] carry nothing.
     pub(crate) fn usable_for(&self, assume_plain: bool) -> Use {
         if self.immature {
-            return Use::Kept(Kept::Immature);
+            return Use::Excluded(ExclusionReason::Immature);
         }
         if self.confirmations == 0 {
-            return Use::Kept(Kept::Unconfirmed);
+            return Use::Excluded(ExclusionReason::Unconfirmed);
         }
         if matches!(self.ordinals, Ordinals::Held(_)) {
-            return Use::Kept(Kept::Ordinals);
+            return Use::Excluded(ExclusionReason::Ordinals);
         }
         match &self.alkanes {
             Some(alkanes) if !alkanes.is_empty() => {
                 if self.ordinals == Ordinals::Unknown && !assume_plain {
-                    Use::Kept(Kept::Unknown)
+                    Use::Excluded(ExclusionReason::Unknown)
                 } else {
                     Use::Alkanes
                 }
             }
             Some(_) if self.ordinals == Ordinals::None => Use::Plain,
-            _ if self.sats() <= SMALL_OUTPUT_MAX_SATS => Use::Kept(Kept::Small),
+            _ if self.sats() <= SMALL_OUTPUT_MAX_SATS => Use::Excluded(ExclusionReason::Small),
             _ if assume_plain => Use::Plain,
-            _ => Use::Kept(Kept::Unknown),
+            _ => Use::Excluded(ExclusionReason::Unknown),
         }
     }
 }
@@ -132,25 +132,41 @@ mod tests {
         let held = || Ordinals::Held(vec!["a rune".to_owned()]);
         for (coin, strict, assuming) in [
             (coin(300, Some(0), Ordinals::None), Use::Plain, Use::Plain),
-            (coin(9_999, Some(0), Ordinals::Unknown), Use::Kept(Kept::Unknown), Use::Plain),
-            (coin(9_999, None, Ordinals::None), Use::Kept(Kept::Unknown), Use::Plain),
-            (coin(1_000, None, Ordinals::Unknown), Use::Kept(Kept::Small), Use::Kept(Kept::Small)),
-            (coin(1_000, Some(0), Ordinals::Unknown), Use::Kept(Kept::Small), Use::Kept(Kept::Small)),
-            (coin(1_001, None, Ordinals::Unknown), Use::Kept(Kept::Unknown), Use::Plain),
-            (coin(9_999, Some(0), held()), Use::Kept(Kept::Ordinals), Use::Kept(Kept::Ordinals)),
-            (coin(9_999, Some(7), held()), Use::Kept(Kept::Ordinals), Use::Kept(Kept::Ordinals)),
+            (coin(9_999, Some(0), Ordinals::Unknown), Use::Excluded(ExclusionReason::Unknown), Use::Plain),
+            (coin(9_999, None, Ordinals::None), Use::Excluded(ExclusionReason::Unknown), Use::Plain),
+            (
+                coin(1_000, None, Ordinals::Unknown),
+                Use::Excluded(ExclusionReason::Small),
+                Use::Excluded(ExclusionReason::Small),
+            ),
+            (
+                coin(1_000, Some(0), Ordinals::Unknown),
+                Use::Excluded(ExclusionReason::Small),
+                Use::Excluded(ExclusionReason::Small),
+            ),
+            (coin(1_001, None, Ordinals::Unknown), Use::Excluded(ExclusionReason::Unknown), Use::Plain),
+            (
+                coin(9_999, Some(0), held()),
+                Use::Excluded(ExclusionReason::Ordinals),
+                Use::Excluded(ExclusionReason::Ordinals),
+            ),
+            (
+                coin(9_999, Some(7), held()),
+                Use::Excluded(ExclusionReason::Ordinals),
+                Use::Excluded(ExclusionReason::Ordinals),
+            ),
             (coin(546, Some(7), Ordinals::None), Use::Alkanes, Use::Alkanes),
-            (coin(546, Some(7), Ordinals::Unknown), Use::Kept(Kept::Unknown), Use::Alkanes),
+            (coin(546, Some(7), Ordinals::Unknown), Use::Excluded(ExclusionReason::Unknown), Use::Alkanes),
         ] {
             assert_eq!((coin.usable_for(false), coin.usable_for(true)), (strict, assuming), "{coin:?}");
         }
     }
 
     #[test]
-    fn unconfirmed_and_immature_coins_are_kept_whatever_is_assumed() {
+    fn unconfirmed_and_immature_coins_are_excluded_whatever_is_assumed() {
         let unconfirmed = Coin { confirmations: 0, ..coin(9_999, Some(0), Ordinals::None) };
         let immature = Coin { immature: true, ..coin(9_999, Some(0), Ordinals::None) };
-        assert_eq!(unconfirmed.usable_for(true), Use::Kept(Kept::Unconfirmed));
-        assert_eq!(immature.usable_for(true), Use::Kept(Kept::Immature));
+        assert_eq!(unconfirmed.usable_for(true), Use::Excluded(ExclusionReason::Unconfirmed));
+        assert_eq!(immature.usable_for(true), Use::Excluded(ExclusionReason::Immature));
     }
 }

@@ -42,7 +42,7 @@ const CODE_TOO_LARGE: &str = "the code is too large to be deployed in one piece:
 pub struct Deployment {
     /// The module, packed with gzip.
     pub payload: Vec<u8>,
-    /// `Some(n)` asks for the id 4:n, otherwise the next id of block 2 is given.
+    /// `Some(n)` requests the id 4:n, otherwise the next id of block 2 is assigned.
     pub reserved: Option<u128>,
     /// Inputs of the first call.
     pub inputs: Vec<u128>,
@@ -73,7 +73,7 @@ impl Deployment {
         Cellpack { target, inputs: self.inputs.clone() }
     }
 
-    /// The script in which the code stands: the owner's signature, then the envelope.
+    /// The script with the code: the owner's signature check, then the envelope.
     pub fn leaf(&self) -> ScriptBuf {
         let signed = Builder::new().push_x_only_key(&self.key).push_opcode(OP_CHECKSIG);
         append_envelope(signed, &self.payload).into_script()
@@ -186,14 +186,14 @@ pub fn plan_recovery(
     let rest = available.checked_sub(fee).filter(|rest| *rest >= minimum).ok_or(PlanError::InsufficientFunds {
         available,
         needed: fee.saturating_add(minimum),
-        kept: Vec::new(),
+        excluded: Vec::new(),
     })?;
     change.value = Amount::from_sat(rest);
     let outputs = vec![PlannedOutput { output: change, role: Role::Change, alkanes: Alkanes::default() }];
     Ok(Plan { inputs, outputs, protostones: Vec::new(), given: None, fee, weight, warnings: Vec::new() })
 }
 
-/// The second transaction before its surplus is placed.
+/// The second transaction before its surplus is assigned.
 struct Reveal {
     inputs: Vec<PlannedInput>,
     outputs: Vec<PlannedOutput>,

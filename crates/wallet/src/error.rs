@@ -5,25 +5,25 @@ use paraffin_alkanes::codec::RunestoneEncodeError;
 use paraffin_primitives::AlkaneId;
 
 use crate::alkanes::AlkanesOverflow;
-use crate::coin::Kept;
+use crate::coin::ExclusionReason;
 use crate::fee_rate::FeeRate;
 use crate::ledger::LedgerError;
 
-/// Why a transaction cannot be planned; the text says what to do.
+/// Why a transaction cannot be planned; the text names a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// Not enough satoshis in coins that may be spent.
-    #[error("the coins that may be spent hold {available} satoshis, {needed} are needed{}", kept_back(kept))]
+    #[error("the coins that may be spent hold {available} satoshis, {needed} are needed{}", kept_back(excluded))]
     InsufficientFunds {
         /// Satoshis of the coins that may be spent.
         available: u64,
         /// Satoshis of the outputs and the fee.
         needed: u64,
-        /// What was not touched: reason, coins, satoshis.
-        kept: Vec<(Kept, usize, u64)>,
+        /// Coins that were not touched: reason, number, satoshis.
+        excluded: Vec<(ExclusionReason, usize, u64)>,
     },
     /// Not enough of an alkane.
-    #[error("the coins that may be spent hold {available} of {id}, {needed} are needed{}", kept_back(kept))]
+    #[error("the coins that may be spent hold {available} of {id}, {needed} are needed{}", kept_back(excluded))]
     InsufficientAlkanes {
         /// Which one.
         id: AlkaneId,
@@ -31,8 +31,8 @@ pub enum PlanError {
         available: u128,
         /// Base units that the intent needs.
         needed: u128,
-        /// Coins that may hold more and were not touched: reason, coins, satoshis.
-        kept: Vec<(Kept, usize, u64)>,
+        /// Coins that may hold more and were not touched: reason, number, satoshis.
+        excluded: Vec<(ExclusionReason, usize, u64)>,
     },
     /// Amounts add up beyond 128 bits; such a transaction would lose everything.
     #[error("{0}: spend fewer coins at once")]
@@ -58,9 +58,9 @@ pub enum PlanError {
     /// An output below the dust limit.
     #[error("an output of {sats} satoshis to {script} would not be relayed: pay at least {minimum}")]
     Dust {
-        /// Whom it pays.
+        /// Script that it pays.
         script: ScriptBuf,
-        /// What was asked for.
+        /// Satoshis of the output.
         sats: u64,
         /// The limit for this kind of script.
         minimum: u64,
@@ -127,8 +127,8 @@ pub enum PlanError {
     Ledger(#[from] LedgerError),
 }
 
-fn kept_back(kept: &[(Kept, usize, u64)]) -> String {
-    let parts: Vec<String> = kept
+fn kept_back(excluded: &[(ExclusionReason, usize, u64)]) -> String {
+    let parts: Vec<String> = excluded
         .iter()
         .map(|(why, coins, sats)| {
             let noun = if *coins == 1 { "coin" } else { "coins" };

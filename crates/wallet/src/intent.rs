@@ -42,7 +42,7 @@ pub enum Intent {
         cellpack: Cellpack,
         /// What the contract is given.
         incoming: Alkanes,
-        /// Who gets the results; the owner when absent. A refund always goes to the owner.
+        /// Recipient of the results; the owner when absent. A refund always goes to the owner.
         results_to: Option<ScriptBuf>,
         /// Outputs that the contract looks for. They follow the owner's output and that of the results.
         payments: Vec<(Role, Recipient)>,

@@ -1,6 +1,6 @@
 //! Where alkanes go in a finished transaction, by the rules of the ledger (protocol B5).
 //!
-//! Contracts are not run: what a message brings in is listed as handed to the contract. This is the second opinion on a
+//! Contracts are not run: what a message brings in is listed as handed to the contract. This is an independent check of a
 //! plan, so it starts from the transaction's bytes and shares nothing with the planner.
 
 use std::collections::BTreeMap;

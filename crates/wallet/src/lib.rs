@@ -8,7 +8,7 @@
 //!
 //! Invariants: pure (no I/O, no async, no clock, no randomness), so the same coins and intent give the same transaction;
 //! every alkane of every input arrives at an output of the owner, at a recipient, or with the contract that it was meant
-//! for; a coin whose content is not known, or that carries inscriptions or runes, is spent only when it is named.
+//! for; a coin of unknown content, or one that carries inscriptions or runes, is spent only when it is named.
 #![forbid(unsafe_code)]
 
 mod alkanes;
@@ -25,7 +25,7 @@ mod sign;
 mod weight;
 
 pub use alkanes::{Alkanes, AlkanesOverflow};
-pub use coin::{Coin, Kept, Ordinals, SMALL_OUTPUT_MAX_SATS};
+pub use coin::{Coin, ExclusionReason, Ordinals, SMALL_OUTPUT_MAX_SATS};
 pub use deployment::{Deployment, DeploymentPlan, plan_deployment, plan_recovery, plan_reveal};
 pub use error::PlanError;
 pub use fee_rate::{FeeRate, ParseFeeRateError};

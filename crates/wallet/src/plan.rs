@@ -1,4 +1,4 @@
-//! From an intent and coins to a transaction in which everything has its place.
+//! From an intent and coins to a transaction in which everything has a destination.
 //!
 //! ```text
 //!  output 0        the owner's alkanes: results, refunds, what is left over   (when there can be any)
@@ -46,7 +46,7 @@ pub enum SpendPath {
         script: ScriptBuf,
         /// The proof that the output commits to it.
         control_block: ControlBlock,
-        /// Whose signature the leaf asks for.
+        /// Key whose signature the leaf requires.
         key: XOnlyPublicKey,
         /// Root of the scripts.
         merkle_root: Option<TapNodeHash>,
@@ -221,7 +221,9 @@ pub(crate) fn plan_without(intent: &Intent, funds: &Funds, except: &BTreeSet<Out
         }
         match next.next() {
             Some(coin) => Funds::add(&mut chosen, coin),
-            None => return Err(PlanError::InsufficientFunds { available, needed, kept: funds.kept(&chosen, &[]) }),
+            None => {
+                return Err(PlanError::InsufficientFunds { available, needed, excluded: funds.excluded(&chosen, &[]) });
+            }
         }
     }
 }
@@ -248,7 +250,7 @@ impl<'a> Draft<'a> {
         let total = chosen.alkanes()?;
         let left = total.without(wanted).map_err(|id| {
             let (available, needed) = (total.amount(id), wanted.amount(id));
-            PlanError::InsufficientAlkanes { id, available, needed, kept: Vec::new() }
+            PlanError::InsufficientAlkanes { id, available, needed, excluded: Vec::new() }
         })?;
         let mut warnings = Vec::new();
         let (mut held_sats, mut uncertain) = (0, false);

@@ -10,7 +10,7 @@ use crate::plan::{Plan, SpendPath};
 
 impl Plan {
     /// The transaction for a signer (BIP174, BIP371), with the spent outputs and, where they are given, the transactions that
-    /// made them. `key` is the owner's untweaked taproot key where it is known.
+    /// made them. `key` is the owner's untweaked taproot key, if available.
     pub fn psbt(&self, previous: &BTreeMap<Txid, Transaction>, key: Option<XOnlyPublicKey>) -> Psbt {
         let mut psbt =
             Psbt::from_unsigned_tx(self.transaction()).expect("the planned transaction has no scripts or witnesses");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bitcoin::{OutPoint, ScriptBuf};
 
 use crate::alkanes::Alkanes;
-use crate::coin::{Coin, Kept, Ordinals, Use};
+use crate::coin::{Coin, ExclusionReason, Ordinals, Use};
 use crate::error::PlanError;
 use crate::fee_rate::FeeRate;
 
@@ -19,7 +19,7 @@ pub struct Funds {
     pub coins: Vec<Coin>,
     /// Where change and alkanes return to.
     pub owner: ScriptBuf,
-    /// Coins that must be spent, whatever they carry.
+    /// Coins that must be spent, regardless of their content.
     pub named: Vec<OutPoint>,
     /// Whether coins of unknown content above 1,000 satoshis count as plain.
     pub assume_plain: bool,
@@ -58,7 +58,7 @@ impl<'a> Chosen<'a> {
 }
 
 impl Funds {
-    /// Refuses lists that cannot be true.
+    /// Refuses impossible lists.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
         let mut seen = BTreeSet::new();
         let mut sum = 0_u64;
@@ -76,8 +76,8 @@ impl Funds {
         let mut chosen = Chosen::default();
         let mut named = Vec::new();
         for outpoint in &self.named {
-            let found = self.coins.iter().find(|coin| coin.outpoint == *outpoint);
-            let coin = found.ok_or(PlanError::UnknownCoin(*outpoint))?;
+            let coin = self.coins.iter().find(|coin| coin.outpoint == *outpoint);
+            let coin = coin.ok_or(PlanError::UnknownCoin(*outpoint))?;
             if coin.immature {
                 return Err(PlanError::Immature(*outpoint));
             }
@@ -101,8 +101,8 @@ impl Funds {
                 }
             }
             if held < needed {
-                let kept = self.kept(&chosen, &[Kept::Alkanes]);
-                return Err(PlanError::InsufficientAlkanes { id, available: held, needed, kept });
+                let excluded = self.excluded(&chosen, &[ExclusionReason::Alkanes]);
+                return Err(PlanError::InsufficientAlkanes { id, available: held, needed, excluded });
             }
         }
         Ok(chosen)
@@ -131,20 +131,24 @@ impl Funds {
         plain
     }
 
-    /// What is not touched, by reason, for the message that there is too little.
-    pub(crate) fn kept(&self, chosen: &Chosen<'_>, but: &[Kept]) -> Vec<(Kept, usize, u64)> {
-        let mut kept: BTreeMap<Kept, (usize, u64)> = BTreeMap::new();
+    /// Coins that are not touched, by reason, for the error of insufficient funds.
+    pub(crate) fn excluded(&self, chosen: &Chosen<'_>, but: &[ExclusionReason]) -> Vec<(ExclusionReason, usize, u64)> {
+        let mut excluded: BTreeMap<ExclusionReason, (usize, u64)> = BTreeMap::new();
         for coin in self.coins.iter().filter(|coin| !chosen.taken.contains(&coin.outpoint)) {
             let why = match coin.usable_for(self.assume_plain) {
                 Use::Plain => continue,
-                Use::Alkanes => Kept::Alkanes,
-                Use::Kept(why) => why,
+                Use::Alkanes => ExclusionReason::Alkanes,
+                Use::Excluded(why) => why,
             };
-            let (coins, sats) = kept.entry(why).or_default();
+            let (coins, sats) = excluded.entry(why).or_default();
             *coins += 1;
             *sats += coin.sats();
         }
-        kept.into_iter().filter(|(why, _)| !but.contains(why)).map(|(why, (coins, sats))| (why, coins, sats)).collect()
+        excluded
+            .into_iter()
+            .filter(|(why, _)| !but.contains(why))
+            .map(|(why, (coins, sats))| (why, coins, sats))
+            .collect()
     }
 
     pub(crate) fn add<'a>(chosen: &mut Chosen<'a>, coin: &'a Coin) {

@@ -1,4 +1,4 @@
-//! Properties of plans: nothing is lost, nothing is spent that should not be, and the fee is what was asked for.
+//! Properties of plans: nothing is lost, nothing is spent that should not be, and the fee is that of the feerate.
 
 #![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
 
@@ -56,13 +56,13 @@ fn funds(coins: Vec<Coin>) -> Funds {
     }
 }
 
-fn stranger(number: u8) -> ScriptBuf {
+fn recipient_script(number: u8) -> ScriptBuf {
     let program = [&[0x00, 0x14][..], &[number; 20]].concat();
     ScriptBuf::from_bytes(program)
 }
 
 fn recipient(number: u8, sats: u64, held: &[(u128, u128)]) -> Recipient {
-    Recipient { script: stranger(number), sats, alkanes: alkanes(held) }
+    Recipient { script: recipient_script(number), sats, alkanes: alkanes(held) }
 }
 
 fn call(incoming: &[(u128, u128)]) -> Intent {
@@ -156,13 +156,13 @@ fn check(plan: &Plan, funds: &Funds, intent: &Intent) {
     for output in &transaction.output {
         assert!(output.value >= output.script_pubkey.minimal_non_dust(), "no output is dust");
     }
-    // The fee: what the feerate asks for, and at most what a change output would have cost and held on top.
+    // The fee: that of the feerate, and at most what a change output would have cost and held on top.
     let signed = key().sign(plan).unwrap();
     let weight = signed.weight().to_wu();
     assert!(weight <= plan.weight && plan.weight <= weight + 8 * plan.inputs.len() as u64, "{weight} {}", plan.weight);
-    let asked = funds.fee_rate.fee(plan.weight);
+    let least = funds.fee_rate.fee(plan.weight);
     let change_costs = 330 + funds.fee_rate.fee(4 * 43 + 8) + 2;
-    assert!(plan.fee >= asked && plan.fee < asked + change_costs, "fee {} asked {asked}", plan.fee);
+    assert!(plan.fee >= least && plan.fee < least + change_costs, "fee {}, at least {least}", plan.fee);
     assert!(weight <= STANDARD_WEIGHT_MAX);
     // Alkanes.
     let flow = ledger(&transaction, &coins);
@@ -235,8 +235,12 @@ fn any_intent() -> impl Strategy<Value = Intent> {
     prop_oneof![
         recipients,
         held().prop_map(|held| call(&held)),
-        (546..100_000_u64).prop_map(|sats| wrap(sats, stranger(9), None)),
-        prop::collection::vec(any::<u128>(), 0..20).prop_map(|further| mint(id(3), &further, Some(stranger(8)))),
+        (546..100_000_u64).prop_map(|sats| wrap(sats, recipient_script(9), None)),
+        prop::collection::vec(any::<u128>(), 0..20).prop_map(|further| mint(
+            id(3),
+            &further,
+            Some(recipient_script(8))
+        )),
     ]
 }
 
@@ -395,8 +399,8 @@ fn an_unwrap_tells_the_contract_which_output_its_payment_spends() {
     held.add(paraffin_wallet::FRBTC, 90_000).unwrap();
     wrapped.alkanes = Some(held);
     let funds = funds(vec![wrapped, coin(2, 100_000, &[])]);
-    for pay_to in [None, Some(stranger(4))] {
-        let plan = plan(&unwrap(50_000, stranger(9), pay_to.clone()), &funds).unwrap();
+    for pay_to in [None, Some(recipient_script(4))] {
+        let plan = plan(&unwrap(50_000, recipient_script(9), pay_to.clone()), &funds).unwrap();
         let message = plan.protostones.last().unwrap();
         let cellpack = Cellpack::decode(&message.message).unwrap();
         let signer = plan.position(Role::Signer).unwrap();

@@ -162,7 +162,7 @@ impl Manifest {
         ways_in: WaysIn,
     ) -> Self {
         let accounts = devnet.accounts().into_iter();
-        let inscriptions = devnet.scribes().inscriptions.iter();
+        let inscriptions = devnet.inscribers().inscriptions.iter();
         let inscriptions: BTreeMap<String, String> =
             inscriptions.map(|(name, txid)| ((*name).to_owned(), format!("{txid}i0"))).collect();
         Self {
@@ -208,8 +208,8 @@ impl Manifest {
                 block_hash: Some(tip.hash.to_string()),
                 inscription_id: inscriptions.get(SAMPLE_INSCRIPTION).cloned(),
                 inscriptions,
-                rune: devnet.scribes().rune.clone(),
-                brc20_ticker: devnet.scribes().ticker.map(str::to_owned),
+                rune: devnet.inscribers().rune.clone(),
+                brc20_ticker: devnet.inscribers().ticker.map(str::to_owned),
                 unwrap_txid: devnet.market().unwrap.map(|txid| txid.to_string()),
                 ..DevSamples::default()
             },

@@ -15,7 +15,7 @@ pub(super) struct HistoryBounds {
     lines: u64,
     /// Blocks from 0 on that were counted; `None` when one was missed.
     counted: Option<u32>,
-    /// Against prefixes that were chosen to share counters.
+    /// Random key, so that an attacker cannot choose prefixes that share counters.
     key: u64,
 }
 
@@ -46,11 +46,11 @@ impl HistoryBounds {
         if self.counters.is_empty() {
             return;
         }
-        let (first, second) = self.places(prefix);
+        let (first, second) = self.counters_of(prefix);
         let least = self.counters[first].min(self.counters[second]);
         let bound = least.saturating_add(u8::try_from(transactions).unwrap_or(u8::MAX));
-        for place in [first, second] {
-            self.counters[place] = self.counters[place].max(bound);
+        for index in [first, second] {
+            self.counters[index] = self.counters[index].max(bound);
         }
     }
 
@@ -59,11 +59,11 @@ impl HistoryBounds {
         if self.counters.is_empty() {
             return false;
         }
-        let (first, second) = self.places(prefix);
+        let (first, second) = self.counters_of(prefix);
         self.counters[first].min(self.counters[second]) < limit
     }
 
-    fn places(&self, prefix: [u8; 8]) -> (usize, usize) {
+    fn counters_of(&self, prefix: [u8; 8]) -> (usize, usize) {
         let product = u128::from(self.key ^ u64::from_le_bytes(prefix)) * 0x9e37_79b9_7f4a_7c15_u128;
         let hash = (product >> 64) as u64 ^ product as u64;
         let line = ((u128::from(hash) * u128::from(self.lines)) >> 64) as usize * LINE;

@@ -9,7 +9,7 @@ use crate::outputs::visit_outputs;
 use crate::rows::{Funding, PrefixWidth};
 use crate::settings::MissingPrevouts;
 
-/// Transactions that are worth a thread that looks for their numbers.
+/// Number of txids from which on another thread looks up their numbers.
 const LOOKED_UP_BY_ONE: usize = 64;
 
 /// What the inputs of a block spend.
@@ -18,7 +18,7 @@ pub(super) struct SpentOutputs<'a> {
     inputs: Vec<SpentOutput>,
     /// Where the inputs of each transaction start in `inputs`; one more at the end.
     starts: Vec<usize>,
-    /// Outputs read from the index, at the places of the inputs that spend them; empty when the node supplied them.
+    /// Outputs read from the index, by index in `inputs`; empty when the node supplied them.
     loaded: Vec<Option<TxOut>>,
 }
 
@@ -27,17 +27,17 @@ pub(super) struct SpentOutputs<'a> {
 pub(super) struct SpentOutput {
     /// `None`: an unknown output, tolerated.
     pub(super) funding: Option<Funding>,
-    place: Place,
+    source: OutputSource,
 }
 
-/// Where the spent output itself is found.
+/// Where the spent output can be read.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum OutputSource {
     /// Supplied with the block, for input `.1` of transaction `.0`.
-    Told(usize, usize),
+    Supplied(usize, usize),
     /// Output `.1` of transaction `.0` of the same block.
     SameBlock(usize, usize),
-    /// Read from the index, at this place of `loaded`.
+    /// Read from the index: position in `loaded`.
     Loaded(usize),
 }
 
@@ -68,12 +68,16 @@ impl<'a> SpentOutputs<'a> {
                 inputs.push(if let Some(earlier) = in_block.get(&txid) {
                     let exists = (vout as usize) < transactions[*earlier].output.len();
                     let funding = exists.then_some(Funding { number: first_number + *earlier as u32, vout });
-                    SpentOutput { funding, place: Place::SameBlock(*earlier, vout as usize) }
+                    SpentOutput { funding, source: OutputSource::SameBlock(*earlier, vout as usize) }
                 } else {
-                    let place = inputs.len();
-                    earlier.push((place, input.previous_output));
-                    let place = if block.spent.is_some() { Place::Told(index, vin) } else { Place::Loaded(place) };
-                    SpentOutput { funding: None, place }
+                    let input_index = inputs.len();
+                    earlier.push((input_index, input.previous_output));
+                    let source = if block.spent.is_some() {
+                        OutputSource::Supplied(index, vin)
+                    } else {
+                        OutputSource::Loaded(input_index)
+                    };
+                    SpentOutput { funding: None, source }
                 });
             }
             in_block.insert(block.txids[index], index);
@@ -81,41 +85,41 @@ impl<'a> SpentOutputs<'a> {
         starts.push(inputs.len());
         let numbers = finder.numbers_of(&earlier)?;
         let mut to_read = Vec::with_capacity(earlier.len());
-        for ((place, OutPoint { txid, vout }), number) in earlier.into_iter().zip(numbers) {
+        for ((index, OutPoint { txid, vout }), number) in earlier.into_iter().zip(numbers) {
             let Some(number) = number else { continue };
             let funding = Funding { number, vout };
-            inputs[place].funding = Some(funding);
-            to_read.push((funding, (place, txid)));
+            inputs[index].funding = Some(funding);
+            to_read.push((funding, (index, txid)));
         }
         let mut spent = Self { block, inputs, starts, loaded: Vec::new() };
         if !finder.is_sure {
             spent.read(rows, to_read)?;
         }
         if missing == MissingPrevouts::Refuse {
-            spent.check_all_known()?;
+            spent.check_all_resolved()?;
         }
         Ok(spent)
     }
 
     /// Reads outputs from the index, and drops those whose transaction only shares the prefix of the one meant.
     fn read(&mut self, rows: &ModuleWriter<'_>, mut to_read: Vec<(Funding, (usize, Txid))>) -> Result<(), ReadError> {
-        let mut found = vec![None; self.inputs.len()];
-        visit_outputs(rows, &mut to_read, |(place, txid), transaction, satoshis, script| {
+        let mut loaded = vec![None; self.inputs.len()];
+        visit_outputs(rows, &mut to_read, |(index, txid), transaction, satoshis, script| {
             if transaction.txid == txid {
-                found[place] = Some(TxOut { value: Amount::from_sat(satoshis), script_pubkey: script.to_script() });
+                loaded[index] = Some(TxOut { value: Amount::from_sat(satoshis), script_pubkey: script.to_script() });
             }
             Ok(())
         })?;
-        for (_, (place, _)) in to_read {
-            if found[place].is_none() {
-                self.inputs[place].funding = None;
+        for (_, (index, _)) in to_read {
+            if loaded[index].is_none() {
+                self.inputs[index].funding = None;
             }
         }
-        self.loaded = found;
+        self.loaded = loaded;
         Ok(())
     }
 
-    fn check_all_known(&self) -> Result<(), ModuleError> {
+    fn check_all_resolved(&self) -> Result<(), ModuleError> {
         for (index, transaction) in self.block.block.txdata.iter().enumerate().skip(1) {
             let inputs = self.of_transaction(index).iter().zip(&transaction.input);
             if let Some((_, input)) = inputs.into_iter().find(|(spent, _)| spent.funding.is_none()) {
@@ -133,13 +137,13 @@ impl<'a> SpentOutputs<'a> {
         &self.inputs[self.starts[index]..self.starts[index + 1]]
     }
 
-    /// The output that an input spends, when it is known.
+    /// The output that an input spends; `None` when it is unknown.
     pub(super) fn output(&self, input: &SpentOutput) -> Option<&TxOut> {
         input.funding?;
-        match input.place {
-            Place::Told(index, vin) => self.block.spent.as_ref()?.get(index)?.get(vin),
-            Place::SameBlock(index, vout) => self.block.block.txdata.get(index)?.output.get(vout),
-            Place::Loaded(place) => self.loaded.get(place)?.as_ref(),
+        match input.source {
+            OutputSource::Supplied(index, vin) => self.block.spent.as_ref()?.get(index)?.get(vin),
+            OutputSource::SameBlock(index, vout) => self.block.block.txdata.get(index)?.output.get(vout),
+            OutputSource::Loaded(index) => self.loaded.get(index)?.as_ref(),
         }
     }
 }
@@ -158,10 +162,10 @@ impl Finder<'_, '_> {
     fn numbers_of(&self, inputs: &[(usize, OutPoint)]) -> Result<Vec<Option<u32>>, ReadError> {
         let mut numbers: Vec<Option<u32>> =
             inputs.iter().map(|(_, outpoint)| self.recent.get(&outpoint.txid)).collect();
-        let places: Vec<usize> = (0..inputs.len()).filter(|place| numbers[*place].is_none()).collect();
-        let older = read_together(&places, LOOKED_UP_BY_ONE, |place| self.number_of(&inputs[*place].1.txid))?;
-        for (place, number) in places.into_iter().zip(older) {
-            numbers[place] = number;
+        let indexes: Vec<usize> = (0..inputs.len()).filter(|index| numbers[*index].is_none()).collect();
+        let older = read_together(&indexes, LOOKED_UP_BY_ONE, |index| self.number_of(&inputs[*index].1.txid))?;
+        for (index, number) in indexes.into_iter().zip(older) {
+            numbers[index] = number;
         }
         Ok(numbers)
     }

@@ -63,7 +63,7 @@ impl Hasher for FingerprintHasher {
 type Numbers = HashMap<Fingerprint, u32, BuildHasherDefault<FingerprintHasher>>;
 
 /// Numbers of the newest transactions, for most inputs spend young outputs. Bounded, and valid only while blocks follow
-/// one another: the module is not notified of undone blocks, it sees that the next one has another predecessor.
+/// one another: the module is not notified of undone blocks, it detects that the next one has another predecessor.
 #[derive(Debug)]
 pub(super) struct RecentNumbers {
     tip: Option<BlockHash>,
@@ -139,7 +139,7 @@ mod tests {
         recent.remember(hash(1), 7, &[txid(1)]);
         recent.follow(hash(1));
         assert_eq!(recent.get(&txid(1)), Some(7));
-        // Block 2 failed half-way, so it is not remembered; whatever comes next starts empty.
+        // Block 2 failed half-way, so it is not remembered; the next block starts empty.
         recent.follow(hash(1));
         assert_eq!(recent.get(&txid(1)), None);
     }

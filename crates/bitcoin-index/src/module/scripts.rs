@@ -15,17 +15,17 @@ use crate::rows::{
 use crate::script_key::{ScriptKey, script_digest};
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SPENDS, UNSPENT};
 
-/// A script becomes busy when it is found with this many transactions.
+/// A script becomes busy when it is counted with this many transactions.
 const BUSY_TRANSACTIONS: u8 = 32;
 /// A script that is not busy is counted when a block brings it a new transaction, with a chance of one in this many for
 /// each; so it stays quiet beyond [`BUSY_TRANSACTIONS`] + n transactions with a probability of (31/32)^n.
 const COUNTING_ODDS: u64 = 32;
 
-/// What the scripts of one block did in it.
+/// The fundings and spends of one block by script.
 pub(super) struct BlockScripts<'a> {
     block: &'a ConnectedBlock,
     first_number: u32,
-    places: HashMap<&'a Script, u32, KeyHashing>,
+    script_indexes: HashMap<&'a Script, u32, KeyHashing>,
     scripts: Vec<BlockScript<'a>>,
     events: Vec<Event>,
 }
@@ -60,7 +60,7 @@ impl<'a> BlockScripts<'a> {
         Self {
             block,
             first_number,
-            places: HashMap::with_capacity_and_hasher(expected, KeyHashing::default()),
+            script_indexes: HashMap::with_capacity_and_hasher(expected, KeyHashing::default()),
             scripts: Vec::with_capacity(expected),
             events: Vec::with_capacity(expected),
         }
@@ -77,7 +77,7 @@ impl<'a> BlockScripts<'a> {
         self.push(EventKind::Spent, self.first_number + index as u32, funding, output);
     }
 
-    /// The coinbase of this block takes the place of the coinbase `number` and its `output`.
+    /// The coinbase of this block replaces the coinbase `number` and its `output`.
     pub(super) fn withdrawn(&mut self, number: u32, vout: u32, output: &'a TxOut) {
         self.push(EventKind::Withdrawn, self.first_number, Funding { number, vout }, output);
     }
@@ -85,11 +85,11 @@ impl<'a> BlockScripts<'a> {
     fn push(&mut self, kind: EventKind, number: u32, funding: Funding, output: &'a TxOut) {
         let script = output.script_pubkey.as_script();
         let next = self.scripts.len() as u32;
-        let place = *self.places.entry(script).or_insert(next);
-        if place == next {
+        let index = *self.script_indexes.entry(script).or_insert(next);
+        if index == next {
             self.scripts.push(BlockScript { script, digest: script_digest(script) });
         }
-        self.events.push(Event { script: place, number, kind, funding, satoshis: output.value.to_sat() });
+        self.events.push(Event { script: index, number, kind, funding, satoshis: output.value.to_sat() });
     }
 
     /// Writes history, and totals, unspent outputs and spends of the busy scripts. All other rows of the block are there.
@@ -130,9 +130,9 @@ impl<'a> BlockScripts<'a> {
         // The first eight bytes distinguish nearly all digests.
         let head = |digest: &[u8; 32]| digest.first_chunk::<8>().map_or(0, |head| u64::from_be_bytes(*head));
         let mut order: Vec<(u64, u32)> =
-            (0..).zip(scripts).map(|(place, script)| (head(&script.digest), place)).collect();
+            (0..).zip(scripts).map(|(index, script)| (head(&script.digest), index)).collect();
         order.sort_unstable_by(|(left_head, left), (right_head, right)| {
-            let digest = |place: &u32| &scripts[*place as usize].digest;
+            let digest = |index: &u32| &scripts[*index as usize].digest;
             left_head.cmp(right_head).then_with(|| digest(left).cmp(digest(right)))
         });
         // Where the events of each script begin.
@@ -142,9 +142,9 @@ impl<'a> BlockScripts<'a> {
         }
         let mut begins = vec![0_u32; scripts.len()];
         let mut next = 0;
-        for (_, place) in order {
-            begins[place as usize] = next;
-            next += counts[place as usize];
+        for (_, index) in order {
+            begins[index as usize] = next;
+            next += counts[index as usize];
         }
         let mut sorted = vec![0_u32; self.events.len()];
         for (index, event) in (0..).zip(&self.events) {

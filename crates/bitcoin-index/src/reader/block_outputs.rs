@@ -26,7 +26,7 @@ impl OutputUse {
 /// An output that a transaction of a block makes or spends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockOutput {
-    /// Place of the transaction in the block; the coinbase has 0.
+    /// Index of the transaction in the block; the coinbase has 0.
     pub transaction: u32,
     /// The transaction.
     pub txid: Txid,
@@ -42,8 +42,8 @@ pub struct BlockOutput {
 
 impl BitcoinIndex {
     /// Visits every output that the transactions of the block at `height` make, in their order, and then every output that they spend,
-    /// in no order. Inputs whose output is not in the index are passed over. Answers `false` for a block that is not indexed.
-    /// Transactions that the block spends from are read once each, whatever the number of inputs.
+    /// in no order. Inputs whose output is not in the index are passed over. Returns `false` for a block that is not indexed.
+    /// Transactions that the block spends from are read once each, independent of the number of inputs.
     ///
     /// # Errors
     /// Those of reading, and what `visit` answers.
@@ -56,27 +56,27 @@ impl BitcoinIndex {
         let mut cursor = PageCursor::default();
         let mut txids = Vec::new();
         let mut spent: Vec<(Funding, (u32, u32, u32))> = Vec::new();
-        for place in 0..row.transaction_count {
-            let number = row.first_number.saturating_add(place);
+        for index in 0..row.transaction_count {
+            let number = row.first_number.saturating_add(index);
             let transaction = cursor.transaction(&self.snapshot, number)?;
             let txid = transaction.txid;
             txids.push(txid);
             for (vout, (value, script)) in (0..).zip(transaction.outputs()) {
                 let outpoint = OutPoint { txid, vout };
                 let (usage, script) = (OutputUse::Made(vout), script.to_script());
-                visit(BlockOutput { transaction: place, txid, usage, outpoint, value, script })?;
+                visit(BlockOutput { transaction: index, txid, usage, outpoint, value, script })?;
             }
             for (vin, funding) in (0..).zip(transaction.inputs()) {
-                spent.extend(funding.map(|funding| (funding, (place, vin, funding.vout))));
+                spent.extend(funding.map(|funding| (funding, (index, vin, funding.vout))));
             }
         }
         // The reader of outputs has one type of error: that of the visitor is carried around it.
         let mut failed = None;
-        visit_outputs(&self.snapshot, &mut spent, |(place, vin, vout), funding, value, script| {
-            let (Some(txid), None) = (txids.get(place as usize), &failed) else { return Ok(()) };
+        visit_outputs(&self.snapshot, &mut spent, |(index, vin, vout), funding, value, script| {
+            let (Some(txid), None) = (txids.get(index as usize), &failed) else { return Ok(()) };
             let outpoint = OutPoint { txid: funding.txid, vout };
             let (usage, script) = (OutputUse::Spent(vin), script.to_script());
-            failed = visit(BlockOutput { transaction: place, txid: *txid, usage, outpoint, value, script }).err();
+            failed = visit(BlockOutput { transaction: index, txid: *txid, usage, outpoint, value, script }).err();
             Ok(())
         })?;
         failed.map_or(Ok(true), Err)

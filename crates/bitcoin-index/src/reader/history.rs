@@ -22,9 +22,9 @@ pub struct HistoryEntry {
     pub height: Height,
 }
 
-/// Inputs that are looked at one by one before the rest is read together.
+/// Inputs that are read one by one before the rest is read together.
 const INPUTS_ALONE: usize = 4;
-/// Transactions that are kept while whole histories are read, and their inputs and outputs: about a megabyte, or one transaction.
+/// Transactions that are cached while whole histories are read, and their inputs and outputs: about a megabyte, or one transaction.
 const RECENT_MAX: usize = 64;
 const RECENT_SIZE_MAX: usize = 32_768;
 
@@ -141,8 +141,8 @@ impl RecentTransactions {
 
 impl WholeHistories<'_> {
     /// All transactions that fund or spend the script, in the order of the chain; `None` when there are more than `limit`. Walks
-    /// the history once: an output is spent by an input that names it, so no other transaction is read. `keep` gets how many
-    /// bytes are about to be kept, and ends the walk with an empty history where there is no memory for them.
+    /// the history once: an output is spent by an input that names it, so no other transaction is read. `keep` is called with
+    /// the bytes to allocate; when it returns false, the walk ends with an empty history.
     ///
     /// # Errors
     /// Those of reading.

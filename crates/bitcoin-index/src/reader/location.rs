@@ -58,7 +58,7 @@ impl BlockFacts {
     }
 }
 
-/// Rows of blocks that a scan may pass over for each that it is asked for: about as dear as one that is looked for.
+/// Rows of blocks that a scan may read for each wanted one: about the cost of one point lookup.
 const SCANNED_FOR_ONE: usize = 8;
 
 /// Blocks met while locations are made, for neighbours share theirs.

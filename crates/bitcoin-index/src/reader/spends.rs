@@ -38,7 +38,7 @@ impl BitcoinIndex {
     }
 
     /// Records of the chosen outputs of transaction `number` that are spent, by output index (and of others that happen
-    /// to be met). Each transaction that may be a spender is read once, whatever the number of outputs.
+    /// to be met). Each transaction that may be a spender is read once, independent of the number of outputs.
     fn spends_of(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<HashMap<u32, OutputSpend>, ReadError> {
         let mut locator = Locator::new(self);
         let mut spends = HashMap::new();
@@ -68,20 +68,23 @@ impl BitcoinIndex {
     /// other script the later ones of its few transactions are taken.
     fn possible_spenders(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<BTreeSet<u32>, ReadError> {
         let mut spenders = BTreeSet::new();
-        let mut known = HashSet::new();
+        let mut answered = HashSet::new();
         for row in self.snapshot.prefix(&SPENDS, &number.to_be_bytes()) {
             let (key, value) = row?;
             let funding = take_outpoint(&mut key.as_slice()).map_err(|error| ReadError::damaged(&SPENDS, error))?;
             if is_chosen(funding.vout) {
                 spenders.insert(decode_spender(number, &value).map_err(|error| ReadError::damaged(&SPENDS, error))?);
-                known.insert(funding.vout);
+                answered.insert(funding.vout);
             }
         }
         let mut cursor = PageCursor::default();
         let transaction = cursor.transaction(&self.snapshot, number)?;
         let (mut scripts, mut keys) = (HashSet::new(), Vec::new());
         for (vout, (_, script)) in (0u32..).zip(transaction.outputs()) {
-            if !is_chosen(vout) || known.contains(&vout) || script.is_unspendable() || !scripts.insert(script.packed())
+            if !is_chosen(vout)
+                || answered.contains(&vout)
+                || script.is_unspendable()
+                || !scripts.insert(script.packed())
             {
                 continue;
             }

@@ -89,12 +89,12 @@ impl BitcoinIndex {
         let mut rendered = Vec::with_capacity(locations.len());
         let mut waiting = Vec::new();
         let mut fundings: Vec<Option<Funding>> = Vec::new();
-        for (place, (location, raw)) in locations.iter().zip(raw).enumerate() {
+        for (index, (location, raw)) in locations.iter().zip(raw).enumerate() {
             let transaction = parse(location, raw)?;
             let first_input = fundings.len();
             fundings.extend(cursor.transaction(&self.snapshot, location.number)?.inputs());
             waiting.push((location, transaction, first_input..fundings.len()));
-            if fundings.len() >= INPUTS_TOGETHER || place + 1 == locations.len() {
+            if fundings.len() >= INPUTS_TOGETHER || index + 1 == locations.len() {
                 let prevouts = load_outputs(&self.snapshot, &fundings)?;
                 for (location, transaction, inputs) in waiting.drain(..) {
                     let prevouts = &prevouts[inputs];
@@ -119,16 +119,16 @@ impl BitcoinIndex {
             }
         }
         let mut wanted: Vec<(Funding, ())> = row.inputs().flatten().map(|funding| (funding, ())).collect();
-        let (mut paid_in, mut found) = (0u64, 0);
+        let (mut paid_in, mut visited) = (0u64, 0);
         visit_outputs(&self.snapshot, &mut wanted, |(), _, satoshis, output_script| {
-            found += 1;
+            visited += 1;
             paid_in = paid_in.saturating_add(satoshis);
             if script.matches(output_script) {
                 effect.sent = effect.sent.saturating_add(satoshis);
             }
             Ok(())
         })?;
-        let paid_in = (found == row.input_count).then_some(paid_in);
+        let paid_in = (visited == row.input_count).then_some(paid_in);
         effect.fee = if row.is_coinbase() { Some(0) } else { paid_in.and_then(|sum| sum.checked_sub(paid_out)) };
         Ok(effect)
     }
@@ -200,14 +200,14 @@ mod tests {
             let leaves: Vec<sha256d::Hash> = (0..count).map(|leaf| sha256d::Hash::hash(&[leaf])).collect();
             let root = bitcoin::merkle_tree::calculate_root(leaves.iter().copied()).unwrap();
             for (position, leaf) in leaves.iter().enumerate() {
-                let mut place = position;
+                let mut node = position;
                 let mut hash = *leaf;
                 for sibling in merkle_branch(leaves.clone(), position) {
                     let sibling = sibling.to_raw_hash().to_byte_array();
                     let own = hash.to_byte_array();
-                    let pair = if place % 2 == 0 { [own, sibling] } else { [sibling, own] };
+                    let pair = if node % 2 == 0 { [own, sibling] } else { [sibling, own] };
                     hash = sha256d::Hash::hash(&pair.concat());
-                    place /= 2;
+                    node /= 2;
                 }
                 assert_eq!(hash, root, "leaf {position} of {count}");
             }

@@ -1,5 +1,5 @@
 //! The decoders of rows, opened for the fuzz targets. Each answers whether the bytes are a row; what is one is written again
-//! and must then say the same.
+//! and must then have the same content.
 
 use super::outpoint::Funding;
 use super::{
@@ -85,7 +85,7 @@ pub fn spender(funding: u32, value: &[u8]) -> bool {
     true
 }
 
-/// A row of table `transactions`; answers how many transactions could be read.
+/// A row of table `transactions`; returns how many transactions could be read.
 ///
 /// # Panics
 /// The rows disagree with how the page reads them one by one, or promise more than their bytes hold.
@@ -104,8 +104,8 @@ pub fn page(number: u32, bytes: &[u8]) -> usize {
             assert!(script.len() <= bytes.len() + 5);
             let _ = packed.is_unspendable();
         }
-        let found = page::row_in_page(row.number, bytes).ok().flatten().expect("it was read a moment ago");
-        assert_eq!((found.txid, found.height, found.offset), (row.txid, row.height, row.offset));
+        let read = page::row_in_page(row.number, bytes).ok().flatten().expect("it was read a moment ago");
+        assert_eq!((read.txid, read.height, read.offset), (row.txid, row.height, row.offset));
     }
     rows.len()
 }

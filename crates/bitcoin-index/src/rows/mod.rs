@@ -55,7 +55,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever lies on the disk, a decoder answers a value or an error.
+        /// For any bytes, a decoder returns a value or an error.
         #[test]
         fn no_decoder_panics_on_arbitrary_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400), slot in 0u32..16) {
             let _ = decode_numbers(&bytes).map(Iterator::count);

@@ -49,7 +49,7 @@ pub(crate) fn unspent_key(digest: &[u8; 32], funding: Funding) -> Vec<u8> {
     key
 }
 
-/// Value of table `unspent`: all that an answer says of the output.
+/// Value of table `unspent`: all that an answer contains of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UnspentRow {
     pub(crate) txid: Txid,

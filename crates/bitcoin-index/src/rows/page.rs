@@ -100,7 +100,7 @@ pub(crate) struct TransactionRow<'a> {
     outputs: &'a [u8],
 }
 
-/// What an input spends; `None` when that output was not known to the index.
+/// What an input spends; `None` when that output was unknown to the index.
 pub(crate) type InputRow = Option<Funding>;
 
 impl<'a> TransactionRow<'a> {
@@ -196,7 +196,7 @@ fn take_transaction<'a>(
     Ok(TransactionRow { number, txid, height, offset, size, witness_size, input_count, output_count, inputs, outputs })
 }
 
-/// A count and as many items; answers the count and the bytes of the items.
+/// A count and as many items; returns the count and the bytes of the items.
 fn take_run<'a>(
     rest: &mut &'a [u8],
     mut item: impl FnMut(&mut &'a [u8]) -> Result<(), RowError>,

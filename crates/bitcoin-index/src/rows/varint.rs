@@ -1,6 +1,6 @@
 use super::{RowError, take};
 
-/// Writes `number` in groups of 7 bits, lowest first; the high bit of a byte says that another follows.
+/// Writes `number` in groups of 7 bits, lowest first; the high bit of a byte is set when another follows.
 pub(super) fn put_varint(output: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         output.push((number as u8) | 0x80);

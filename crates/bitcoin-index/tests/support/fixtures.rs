@@ -1,4 +1,4 @@
-//! The real mainnet blocks that lie beside the repository.
+//! The real mainnet blocks beside the repository.
 
 use bitcoin::Block;
 use bitcoin::consensus::deserialize;

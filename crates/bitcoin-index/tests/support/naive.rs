@@ -47,7 +47,7 @@ impl<'a> Naive<'a> {
 
     fn add(&mut self, height: u32, index: usize, transaction: &Transaction) {
         let txid = transaction.compute_txid();
-        let place = self.entries.len();
+        let position = self.entries.len();
         if let Some(earlier) = self.newest.get(&txid).copied() {
             let spent = (0..transaction.output.len() as u32).any(|vout| self.spends.contains_key(&(earlier, vout)));
             assert!(!spent, "the random chain repeats only coinbases that nothing spends from");
@@ -60,17 +60,17 @@ impl<'a> Naive<'a> {
                 None
             } else {
                 let source = (self.newest[&outpoint.txid], outpoint.vout);
-                assert_eq!(self.spends.insert(source, (place, vin)), None, "spent twice");
+                assert_eq!(self.spends.insert(source, (position, vin)), None, "spent twice");
                 Some(source)
             });
         }
         self.sources.push(sources);
         self.entries.push(Entry { txid, transaction: transaction.clone(), height, index, gone: false });
-        self.newest.insert(txid, place);
+        self.newest.insert(txid, position);
     }
 
     pub fn find(&self, txid: &Txid) -> Option<&Entry> {
-        self.newest.get(txid).map(|place| &self.entries[*place])
+        self.newest.get(txid).map(|index| &self.entries[*index])
     }
 
     fn source_output(&self, source: (usize, u32)) -> &TxOut {
@@ -79,45 +79,45 @@ impl<'a> Naive<'a> {
 
     /// What the inputs of every transaction of a block spend, as a node reports it.
     pub fn spent_of_block(&self, height: u32) -> Vec<Vec<TxOut>> {
-        let places = (0..self.entries.len()).filter(|place| self.entries[*place].height == height);
-        places
-            .map(|place| {
-                self.sources[place].iter().flatten().map(|source| self.source_output(*source).clone()).collect()
+        let indexes = (0..self.entries.len()).filter(|index| self.entries[*index].height == height);
+        indexes
+            .map(|index| {
+                self.sources[index].iter().flatten().map(|source| self.source_output(*source).clone()).collect()
             })
             .collect()
     }
 
-    /// Places of the entries of a script, newest first.
-    fn places(&self, script: &Script) -> Vec<usize> {
-        let mut places = Vec::new();
-        for (place, entry) in self.entries.iter().enumerate().rev() {
+    /// Indexes of the entries of a script, newest first.
+    fn indexes(&self, script: &Script) -> Vec<usize> {
+        let mut indexes = Vec::new();
+        for (index, entry) in self.entries.iter().enumerate().rev() {
             let funds = entry.height > 0
                 && spendable(script)
                 && entry.transaction.output.iter().any(|output| output.script_pubkey.as_script() == script);
-            let spends = self.sources[place]
+            let spends = self.sources[index]
                 .iter()
                 .flatten()
                 .any(|source| self.source_output(*source).script_pubkey.as_script() == script);
             if !entry.gone && (funds || spends) {
-                places.push(place);
+                indexes.push(index);
             }
         }
-        places
+        indexes
     }
 
     pub fn history(&self, script: &Script) -> Vec<Txid> {
-        self.places(script).into_iter().map(|place| self.entries[place].txid).collect()
+        self.indexes(script).into_iter().map(|index| self.entries[index].txid).collect()
     }
 
     pub fn totals(&self, script: &Script) -> Value {
         let (mut funded, mut funded_sum, mut spent, mut spent_sum) = (0u64, 0u64, 0u64, 0u64);
-        let places = self.places(script);
-        for place in &places {
-            for (vout, output) in (0u32..).zip(&self.entries[*place].transaction.output) {
+        let indexes = self.indexes(script);
+        for index in &indexes {
+            for (vout, output) in (0u32..).zip(&self.entries[*index].transaction.output) {
                 if output.script_pubkey.as_script() == script {
                     funded += 1;
                     funded_sum += output.value.to_sat();
-                    if self.spends.contains_key(&(*place, vout)) {
+                    if self.spends.contains_key(&(*index, vout)) {
                         spent += 1;
                         spent_sum += output.value.to_sat();
                     }
@@ -126,17 +126,17 @@ impl<'a> Naive<'a> {
         }
         json!({
             "funded_txo_count": funded, "funded_txo_sum": funded_sum,
-            "spent_txo_count": spent, "spent_txo_sum": spent_sum, "tx_count": places.len(),
+            "spent_txo_count": spent, "spent_txo_sum": spent_sum, "tx_count": indexes.len(),
         })
     }
 
     /// Unspent outputs, newest first.
     pub fn unspent(&self, script: &Script) -> Vec<(OutPoint, Value)> {
         let mut unspent = Vec::new();
-        for place in self.places(script) {
-            let entry = &self.entries[place];
+        for index in self.indexes(script) {
+            let entry = &self.entries[index];
             for (vout, output) in (0u32..).zip(&entry.transaction.output).collect::<Vec<_>>().into_iter().rev() {
-                if output.script_pubkey.as_script() == script && !self.spends.contains_key(&(place, vout)) {
+                if output.script_pubkey.as_script() == script && !self.spends.contains_key(&(index, vout)) {
                     let record = json!({
                         "txid": entry.txid.to_string(), "vout": vout,
                         "status": self.status(entry), "value": output.value.to_sat(),
@@ -157,10 +157,10 @@ impl<'a> Naive<'a> {
     }
 
     pub fn outspends(&self, txid: &Txid) -> Value {
-        let place = self.newest[txid];
-        let outputs = 0..self.entries[place].transaction.output.len() as u32;
+        let index = self.newest[txid];
+        let outputs = 0..self.entries[index].transaction.output.len() as u32;
         outputs
-            .map(|vout| match self.spends.get(&(place, vout)) {
+            .map(|vout| match self.spends.get(&(index, vout)) {
                 None => json!({"spent": false}),
                 Some((spender, vin)) => {
                     let entry = &self.entries[*spender];
@@ -171,11 +171,11 @@ impl<'a> Naive<'a> {
     }
 
     pub fn transaction(&self, txid: &Txid) -> Value {
-        let place = self.newest[txid];
-        let entry = &self.entries[place];
+        let index = self.newest[txid];
+        let entry = &self.entries[index];
         let transaction = &entry.transaction;
         let prevouts: Vec<Option<&TxOut>> =
-            self.sources[place].iter().map(|source| source.map(|source| self.source_output(source))).collect();
+            self.sources[index].iter().map(|source| source.map(|source| self.source_output(source))).collect();
         let paid_in: u64 = prevouts.iter().flatten().map(|output| output.value.to_sat()).sum();
         let paid_out: u64 = transaction.output.iter().map(|output| output.value.to_sat()).sum();
         let fee = if entry.index == 0 { 0 } else { paid_in - paid_out };

@@ -53,13 +53,13 @@ impl ShapedChain {
 
     /// The next block, with the outputs that each transaction spends.
     pub fn next_block(&mut self) -> (Block, Vec<Vec<TxOut>>) {
-        let place = self.made as usize % self.models.len();
+        let model_index = self.made as usize % self.models.len();
         self.made += 1;
         let mut txdata: Vec<Transaction> = Vec::new();
         let mut txids = Vec::new();
         let mut spent = Vec::new();
-        for index in 0..self.models[place].block.txdata.len() {
-            let mut transaction = self.models[place].block.txdata[index].clone();
+        for index in 0..self.models[model_index].block.txdata.len() {
+            let mut transaction = self.models[model_index].block.txdata[index].clone();
             let mut outputs = Vec::new();
             if index == 0 {
                 // Eight bytes of the script make the coinbase unique without changing its size.
@@ -70,7 +70,7 @@ impl ShapedChain {
                 transaction.input[0].script_sig = ScriptBuf::from_bytes(script);
             } else {
                 for input in &mut transaction.input {
-                    let model = &self.models[place];
+                    let model = &self.models[model_index];
                     let funding = model.txids.get(&input.previous_output.txid).copied();
                     let (outpoint, output) = match funding {
                         Some(earlier) => {
@@ -84,7 +84,7 @@ impl ShapedChain {
                 }
             }
             for output in &mut transaction.output {
-                output.script_pubkey = self.models[place].script_for(&output.script_pubkey, self.made);
+                output.script_pubkey = self.models[model_index].script_for(&output.script_pubkey, self.made);
             }
             txids.push(transaction.compute_txid());
             txdata.push(transaction);

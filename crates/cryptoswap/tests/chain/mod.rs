@@ -22,7 +22,7 @@ use paraffin_alkanes::{
 use paraffin_cryptoswap::proto::{self, GetPoolRequest};
 use paraffin_cryptoswap::views::{PoolContracts, PoolViews, call};
 use paraffin_cryptoswap::{CanonicalPool, CryptoSwapModule, PoolIndex, PoolProbe, PoolRules};
-use paraffin_devnet::market::Town;
+use paraffin_devnet::market::MarketChain;
 use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 use paraffin_store::{Module, Store, StoreOptions, Writer};
 use prost::Message;
@@ -126,7 +126,7 @@ impl Chain {
     pub(crate) fn of_market(seed: u64, height: Height) -> Self {
         let builtins = Arc::new(paraffin_devnet::market::builtins());
         let mut chain = Self::with(PoolRules::default(), PoolProbe { builtins, ..probe() });
-        let mut town = Town::new(seed);
+        let mut town = MarketChain::new(seed);
         town.grow(height).unwrap();
         for connected in town.blocks() {
             chain.add(connected.block);

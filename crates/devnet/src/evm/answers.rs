@@ -151,7 +151,7 @@ impl Answers {
         let head = self.head();
         let number = self.block_number(params.get(1))?.filter(|number| *number <= head);
         let number = number.ok_or_else(|| Refused(SERVER_ERROR, "header not found".to_owned()))?;
-        if self.archive_blocks.is_some_and(|kept| head - number > kept) {
+        if self.archive_blocks.is_some_and(|archived| head - number > archived) {
             return Err(Refused(SERVER_ERROR, "missing trie node".to_owned()));
         }
         let words = match to {

@@ -5,7 +5,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use crate::node::BLOCK_TIME_EPOCH;
 
-/// Time of block 0: 400 days before the Bitcoin chain, so that a year of prices lies before its first block.
+/// Time of block 0: 400 days before the Bitcoin chain, so that there is a year of prices before its first block.
 pub(super) const GENESIS_TIME: u64 = BLOCK_TIME_EPOCH as u64 - 400 * 86_400;
 /// Seconds during which the price stands still.
 pub(super) const STEP: u64 = 600;
@@ -19,7 +19,7 @@ const TICK_RANGE: i32 = 13_800;
 const MOVE_MAX: i32 = 50;
 /// One part in so many of the way home is gone in each step.
 const PULL: i32 = 4_000;
-/// Fees of one step lie below this for each token: 150,000 dollars of trade at 0.3 %.
+/// Upper bound of the fees of one step for each token: 150,000 dollars of trade at 0.3 %.
 const USD_FEES_MAX: u32 = 450_000_000;
 
 /// What the pool is like during a step.
@@ -43,7 +43,7 @@ pub(super) struct PoolAt {
     pub(super) fees: [u64; 2],
 }
 
-/// The walk as far as it was asked for.
+/// The part of the walk that was computed so far.
 #[derive(Debug)]
 pub(super) struct Walk {
     random: ChaCha8Rng,

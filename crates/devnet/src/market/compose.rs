@@ -72,7 +72,7 @@ impl Market {
         Ok(Some(transaction))
     }
 
-    /// Composes and hands to the node; answers the id.
+    /// Composes and hands to the node; returns the txid.
     pub(super) fn send(
         &self,
         node: &Node,
@@ -87,7 +87,7 @@ impl Market {
     }
 
     /// Deploys code with the founder's plain coin number `coin`: one transaction commits to the script that holds the code,
-    /// the next spends it and carries the message. Answers the second's id.
+    /// the next spends it and carries the message. Returns the txid of the second.
     pub(super) fn deploy(
         &self,
         node: &Node,
@@ -96,7 +96,7 @@ impl Market {
         code: &[u8],
         call: Cellpack,
     ) -> Result<Txid, MarketError> {
-        let short = || MarketError::Books("the founder has no coin left to deploy with".to_owned());
+        let short = || MarketError::Inconsistent("the founder has no coin left to deploy with".to_owned());
         let coin = purse.coins.get(coin).ok_or_else(short)?;
         let key = self.wallet.internal_key(FOUNDER);
         let start = Builder::new().push_x_only_key(&key).push_opcode(bitcoin::opcodes::all::OP_CHECKSIG);
@@ -133,8 +133,9 @@ impl Market {
 
     /// Pays the market's accounts out of the patron's largest mature coin.
     pub(super) fn fund(&self, node: &Node, values: &[(usize, u64)]) -> Result<Vec<Txid>, MarketError> {
-        let (outpoint, coin) = largest_mature(&self.patron, node)
-            .ok_or_else(|| MarketError::Books("nobody has a mature coin to found the market with".to_owned()))?;
+        let (outpoint, coin) = largest_mature(&self.patron, node).ok_or_else(|| {
+            MarketError::Inconsistent("no account has a mature coin to found the market with".to_owned())
+        })?;
         let outputs: Vec<TxOut> = values
             .iter()
             .map(|(trader, value)| TxOut { value: Amount::from_sat(*value), script_pubkey: self.script(*trader) })
@@ -187,7 +188,7 @@ fn stones(order: &Order, output_count: usize) -> Vec<Protostone> {
 }
 
 fn runestone(stones: &[Protostone], output_count: usize) -> Result<ScriptBuf, MarketError> {
-    let broken = |error: String| MarketError::Books(format!("a runestone cannot be written: {error}"));
+    let broken = |error: String| MarketError::Inconsistent(format!("a runestone cannot be written: {error}"));
     let protocol = encode_protostones(stones).map_err(|error| broken(error.to_string()))?;
     let stone = Runestone { base: ordinals::Runestone::default(), protocol };
     stone.encode(output_count).map_err(|error| broken(error.to_string()))

@@ -71,7 +71,7 @@ const DECIMALS: u128 = 8;
 const A: u128 = 400_000;
 const GAMMA: u128 = 145_000_000_000_000;
 /// Fee in balance, fee away from it, fee gamma, the owner's part, extra profit, step of the price scale, half time of the
-/// average in blocks: as the live pool has them, where that is known.
+/// average in blocks: as in the live pool, where its settings are public.
 const SETTINGS: [u128; 7] =
     [20_000_000, 80_000_000, 230_000_000_000_000, 5_000_000_000, 2_000_000_000_000, 146_000_000_000_000, 6];
 /// The fewest blocks of a ramp, and how many one takes here.
@@ -123,7 +123,7 @@ impl Market {
 
     /// The lower 128 bits of a number that the pool stores; 0 when it does not.
     fn dollar_slot(&self, name: &str) -> Result<u128, MarketError> {
-        let stored = self.books.storage(BTC_USD_POOL, name.as_bytes())?.unwrap_or_default();
+        let stored = self.state.storage(BTC_USD_POOL, name.as_bytes())?.unwrap_or_default();
         Ok(stored.first_chunk().map_or(0, |low| u128::from_le_bytes(*low)))
     }
 
@@ -165,7 +165,7 @@ impl Market {
             // Two transactions of one block: each spends the outputs that hold its own ownership token.
             let mut own = Purse { coins: coins.next().into_iter().collect(), ..Purse::default() };
             for (outpoint, output) in &purse.alkanes {
-                let held = self.books.sheet(*outpoint)?;
+                let held = self.state.sheet(*outpoint)?;
                 if held.get(owner) > 0 {
                     own.alkanes.push((*outpoint, output.clone()));
                     own.held.merge(&held)?;
@@ -178,8 +178,8 @@ impl Market {
 
     /// The ownership token of a proxy.
     fn owner_of(&self, contract: AlkaneId) -> Result<AlkaneId, MarketError> {
-        let owner = self.books.stored_id(contract, b"/auth")?;
-        owner.ok_or_else(|| MarketError::Books(format!("{contract} has no owner")))
+        let owner = self.state.stored_id(contract, b"/auth")?;
+        owner.ok_or_else(|| MarketError::Inconsistent(format!("{contract} has no owner")))
     }
 
     /// A call that only the owner may make.
@@ -266,7 +266,7 @@ impl Market {
             12 => withdrawal(&purse, part, |liquidity| vec![opcode::REMOVE_LIQUIDITY, liquidity, 0, 0]),
             13 => withdrawal(&purse, part, |liquidity| vec![opcode::REMOVE_LIQUIDITY_ONE_COIN, liquidity, part % 2, 0]),
             14 => exchange(&purse, part % 2, part, u128::MAX),
-            // One trade in three is a whim; the others believe in the price of the beginning.
+            // One trade in three has a random direction; the others trade towards the initial price.
             _ if part % 3 == 0 => exchange(&purse, part % 2, part, 1),
             _ => exchange(&purse, u128::from(self.dollar_slot("/last_prices")? > PRICE), part, 1),
         };

@@ -131,7 +131,7 @@ impl Market {
     /// An order that wraps some of a trader's bitcoin.
     pub(super) fn wrap(&self, value: u64) -> Result<Order, MarketError> {
         let signer =
-            bitcoin::TxOut { value: bitcoin::Amount::from_sat(value), script_pubkey: self.books.signer_script()? };
+            bitcoin::TxOut { value: bitcoin::Amount::from_sat(value), script_pubkey: self.state.signer_script()? };
         Ok(Order {
             call: Some(Cellpack { target: WRAPPED_BITCOIN, inputs: vec![MINT] }),
             outputs: vec![signer],
@@ -154,8 +154,8 @@ impl Market {
 
     /// One trader mints the free token, the others the genesis token.
     fn first_mints(&mut self, node: &Node) -> Result<Vec<Txid>, MarketError> {
-        let created = self.deployed.iter().map(|txid| self.books.created(txid));
-        let missing = || MarketError::Books("a token of the founding was not created".to_owned());
+        let created = self.deployed.iter().map(|txid| self.state.created(txid));
+        let missing = || MarketError::Inconsistent("a token of the founding was not created".to_owned());
         self.tokens = created.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
         let free = self.tokens[1];
         self.each_trader(node, |_, trader| {
@@ -194,7 +194,7 @@ impl Market {
             let purse = self.purse(node, trader)?;
             let sends: Vec<Transfer> = pair.iter().filter_map(|id| purse.some(*id, purse.held.get(*id) / 3)).collect();
             let [a, b] = sends[..] else {
-                return Err(MarketError::Books(format!("{} has nothing to found a pool with", NAMES[trader])));
+                return Err(MarketError::Inconsistent(format!("{} has nothing to found a pool with", NAMES[trader])));
             };
             let inputs = vec![CREATE_POOL, a.id.block, a.id.tx, b.id.block, b.id.tx, a.value, b.value];
             let order = Order { sends, call: Some(Cellpack { target: FACTORY, inputs }), ..Order::default() };

@@ -1,4 +1,4 @@
-//! Orders that callers give to the market's accounts.
+//! Orders of callers for the market's accounts.
 
 use bitcoin::{ScriptBuf, Txid};
 use paraffin_alkanes::Transfer;
@@ -19,19 +19,19 @@ impl Market {
         self.script(trader)
     }
 
-    /// What an account holds at the node's tip, in the order of the ids. The books must be there ([`Market::observe`]).
+    /// What an account holds at the node's tip, in the order of the ids. The engine state must be at the tip ([`Market::observe`]).
     ///
     /// # Errors
-    /// The books cannot be read.
+    /// The state cannot be read.
     pub fn held(&self, node: &Node, trader: usize) -> Result<Vec<Transfer>, MarketError> {
         Ok(self.purse(node, trader)?.held.transfers())
     }
 
     /// Hands the node a transaction in which an account calls a contract and sends `sends` along; everything else that it
-    /// holds, and whatever comes back, lies in its first output. `None` when the account has no coin to pay with.
+    /// holds, and whatever comes back, goes to its first output. `None` when the account has no coin to pay with.
     ///
     /// # Errors
-    /// The node refuses the transaction, or the books cannot be read.
+    /// The node refuses the transaction, or the state cannot be read.
     pub fn call(
         &self,
         node: &Node,

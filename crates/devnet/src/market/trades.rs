@@ -6,8 +6,8 @@ use paraffin_alkanes::Transfer;
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_primitives::AlkaneId;
 
-use super::books::Pool;
 use super::compose::{FIRST_FREE_VOUT, Order};
+use super::state::Pool;
 use super::{DIESEL, FACTORY, Market, MarketError, NAMES, Purse, WRAPPED_BITCOIN, postage};
 use crate::node::Node;
 
@@ -38,7 +38,7 @@ fn words(ids: &[AlkaneId]) -> impl Iterator<Item = u128> + '_ {
 impl Market {
     /// Each trader but one in four does something.
     pub(super) fn trade(&mut self, node: &Node) -> Result<Vec<Txid>, MarketError> {
-        let pools = self.books.pools()?;
+        let pools = self.state.pools()?;
         let height = u128::from(node.tip().height) + 1;
         let mut sent = Vec::new();
         for trader in 1..NAMES.len() {
@@ -87,7 +87,7 @@ impl Market {
         let Some(sold) = purse.some(WRAPPED_BITCOIN, some_of(purse, WRAPPED_BITCOIN, part).max(10_000)) else {
             return Ok(None);
         };
-        let marker = postage(self.books.signer_script()?);
+        let marker = postage(self.state.signer_script()?);
         let burned = if part.is_multiple_of(3) { sold.value / 2 } else { sold.value };
         let call = Cellpack { target: WRAPPED_BITCOIN, inputs: vec![UNWRAP, FIRST_FREE_VOUT, burned] };
         Ok(Some(Order { sends: vec![sold], call: Some(call), outputs: vec![marker], ..Order::default() }))
@@ -121,7 +121,7 @@ fn factory(sends: Vec<Transfer>, inputs: Vec<u128>) -> Order {
     Order { sends, call: Some(Cellpack { target: FACTORY, inputs }), ..Order::default() }
 }
 
-/// Mostly none, sometimes one that lies ahead, seldom one that has passed.
+/// Mostly none, sometimes one in the future, seldom one that has passed.
 fn deadline(height: u128, part: u128) -> u128 {
     match part % 24 {
         0 => height - 1,
@@ -145,8 +145,8 @@ fn swap(purse: &Purse, pool: &Pool, part: u128, opcode: u128, deadline: u128) ->
 fn exact_out(purse: &Purse, pool: &Pool, part: u128) -> Option<Order> {
     let path = direction(purse, pool, part)?;
     let brought = purse.some(path[0], some_of(purse, path[0], 1_000))?;
-    let place = usize::from(pool.tokens[0] != path[0]);
-    let (reserve_in, reserve_out) = (pool.reserves[place], pool.reserves[1 - place]);
+    let sold = usize::from(pool.tokens[0] != path[0]);
+    let (reserve_in, reserve_out) = (pool.reserves[sold], pool.reserves[1 - sold]);
     let spent = brought.value.min(reserve_in / PART);
     // A twentieth below the price without fee, which the pool's own price meets.
     let out = reserve_out.checked_mul(spent)? / (reserve_in + spent) * 19 / 20;

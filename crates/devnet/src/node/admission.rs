@@ -17,9 +17,9 @@ use super::validate::{self, format_btc};
 pub(crate) const MIN_RELAY_SATS_PER_KVB: u64 = 100;
 /// What a replacement pays on top, in satoshis per 1,000 virtual bytes of its own size.
 pub(crate) const INCREMENTAL_SATS_PER_KVB: u64 = 100;
-/// Most transactions that hang together.
+/// Most transactions of a cluster.
 pub(crate) const CLUSTER_COUNT_MAX: usize = 64;
-/// Most virtual bytes that hang together.
+/// Most virtual bytes of a cluster.
 pub(crate) const CLUSTER_VSIZE_MAX: u64 = 101_000;
 /// Heaviest transaction that is relayed, in weight units.
 const STANDARD_WEIGHT_MAX: u64 = 400_000;
@@ -34,7 +34,7 @@ const NON_WITNESS_SIZE_MIN: usize = 65;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiver {
     Nothing,
-    /// It was in a block that left the chain: no fee is asked for.
+    /// It was in a block that left the chain: no fee is required.
     Fees,
 }
 
@@ -154,7 +154,7 @@ impl State {
 }
 
 /// Replacement of conflicting transactions: the new one pays more per byte than each that it conflicts with, at least as
-/// much in all as everything it evicts, and its own relay on top. Signalling is not asked for.
+/// much in all as everything it evicts, and the relay fee of its own size on top. Signalling is not required.
 fn check_replacement(
     mempool: &Mempool,
     tx: &Transaction,
@@ -203,15 +203,15 @@ fn check_replacement(
 
 fn check_cluster(mempool: &Mempool, tx: &Transaction, replaced: &BTreeSet<Txid>, vsize: u64) -> Result<(), Rejection> {
     let cluster = mempool.cluster(mempool.parents(tx).collect());
-    let kept: Vec<Txid> = cluster.difference(replaced).copied().collect();
-    if kept.len() + 1 > CLUSTER_COUNT_MAX || mempool.totals(&kept).vsize + vsize > CLUSTER_VSIZE_MAX {
+    let remaining: Vec<Txid> = cluster.difference(replaced).copied().collect();
+    if remaining.len() + 1 > CLUSTER_COUNT_MAX || mempool.totals(&remaining).vsize + vsize > CLUSTER_VSIZE_MAX {
         return Err(Rejection::policy("too-large-cluster", ""));
     }
     Ok(())
 }
 
 impl Rejection {
-    /// Whether the inputs are unknown, which a peer may mend by sending the parent.
+    /// Whether the inputs are unknown, which a peer may resolve by sending the parent.
     pub(crate) fn is_missing_inputs(&self) -> bool {
         self.kind == RejectionKind::MissingInputs
     }

@@ -47,14 +47,14 @@ pub(crate) struct Activation {
     pub(crate) failed: Option<(BlockHash, Rejection)>,
 }
 
-/// How a submitted block was taken.
+/// Outcome of a submitted block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockOutcome {
     /// It is on the best chain.
     Connected,
-    /// It is valid as far as known, but another chain has at least as much work.
+    /// No fault was found, but another chain has at least as much work.
     SideChain,
-    /// It was known before.
+    /// The tree had it already.
     Known,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Chain {
     blocks: HashMap<BlockHash, BlockEntry>,
     main: Vec<BlockHash>,
     pub(crate) coins: Coins,
-    /// Block that last held a transaction, like Bitcoin Core's transaction index (kept when the block leaves the chain).
+    /// Block that last held a transaction, like Bitcoin Core's transaction index (not removed when the block leaves the chain).
     transactions: HashMap<Txid, BlockHash>,
     pub(crate) scripts: ScriptCache,
     next_sequence: i64,
@@ -280,7 +280,7 @@ impl Chain {
             hash = self.blocks.get(&hash)?.block.header.prev_blockhash;
         }
         path.reverse();
-        // Empty only if the best block lies below the tip, and no block below the tip has as much work.
+        // Empty only if the best block is below the tip, and no block below the tip has as much work.
         (!path.is_empty()).then_some(path)
     }
 

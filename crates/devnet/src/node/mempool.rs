@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bitcoin::{OutPoint, Transaction, TxOut, Txid, Wtxid};
 
-/// Most bytes of transactions that are kept, as serialized.
+/// Most bytes of all transactions, as serialized.
 pub(crate) const MEMPOOL_BYTES_MAX: usize = 64 << 20;
 
 /// An unconfirmed transaction.
@@ -216,7 +216,7 @@ impl Mempool {
         entries
     }
 
-    /// Evicts the transactions that pay least until the limit holds; returns what went.
+    /// Evicts the transactions that pay least until the limit holds; returns their txids.
     pub(crate) fn trim(&mut self) -> BTreeSet<Txid> {
         let mut evicted = BTreeSet::new();
         while self.bytes > self.bytes_max {

@@ -22,9 +22,9 @@ use super::validate::{self, MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT, REGTEST_BIT
 pub const BLOCK_TIME_EPOCH: u32 = 1_700_000_000;
 /// Seconds between two blocks when the clock does not set their times.
 pub const BLOCK_SPACING: u32 = 600;
-/// Weight kept free for header and coinbase.
+/// Weight reserved for header and coinbase.
 const RESERVED_WEIGHT: u64 = 8_000;
-/// Signature operation cost kept free for the coinbase.
+/// Signature operation cost reserved for the coinbase.
 const RESERVED_SIGOPS: usize = 400;
 /// Base version of blocks with version bits.
 const BLOCK_VERSION: i32 = 0x2000_0000;

@@ -98,7 +98,7 @@ impl State {
         }
     }
 
-    /// The latest of all times known: blocks may be this new.
+    /// The latest of all clocks: the upper bound of block times.
     pub(crate) fn latest_time(&self) -> u64 {
         let clock = self.clock.as_ref().map_or(0, |clock| clock());
         let next = u64::from(BLOCK_TIME_EPOCH) + u64::from(BLOCK_SPACING) * u64::from(self.chain.height() + 1);
@@ -144,7 +144,7 @@ impl Default for Node {
 }
 
 impl Node {
-    /// A node with the genesis block alone. Blocks are dated by height until [`Node::set_block_time`] says otherwise;
+    /// A node with the genesis block alone. Blocks are dated by height unless [`Node::set_block_time`] changes that;
     /// `clock` bounds how new a submitted block may be.
     pub fn new(clock: Option<Clock>) -> Self {
         let state = State {

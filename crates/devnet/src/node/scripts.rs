@@ -10,7 +10,7 @@ use super::utxo::Coin;
 /// Every soft fork that is active on regtest from the first block on.
 const FLAGS: u32 = bitcoinconsensus::VERIFY_ALL_PRE_TAPROOT | bitcoinconsensus::VERIFY_TAPROOT;
 
-/// Entries kept before the cache starts anew.
+/// Most entries; the cache is cleared then.
 const CACHE_ENTRIES_MAX: usize = 200_000;
 
 /// Transactions whose scripts have been verified. A `wtxid` commits to the outputs that are spent, so it is the whole key.

@@ -21,7 +21,7 @@ pub const MEMPOOL_HEIGHT: u32 = 0x7fff_ffff;
 /// Scripts above this size can never be spent (consensus).
 const MAX_SCRIPT_SIZE: usize = 10_000;
 
-/// Whether an output can provably never be spent and is therefore kept out of the set.
+/// Whether an output can provably never be spent and is therefore not in the set.
 pub(crate) fn is_unspendable(script: &Script) -> bool {
     script.is_op_return() || script.len() > MAX_SCRIPT_SIZE
 }

@@ -1,4 +1,4 @@
-//! Consensus rules of regtest that need no history: a transaction or a block alone, and its place in time.
+//! Consensus rules of regtest that need no history: a transaction or a block alone, and its time.
 
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ pub(crate) fn subsidy(height: u32) -> u64 {
     (50 * SATS_PER_BTC).checked_shr(height / HALVING_INTERVAL).unwrap_or(0)
 }
 
-/// Rules that a transaction obeys whatever the chain looks like.
+/// Rules of a transaction that do not depend on the chain.
 pub(crate) fn check_transaction(tx: &Transaction) -> Result<(), Rejection> {
     if tx.input.is_empty() {
         return Err(Rejection::consensus("bad-txns-vin-empty"));
@@ -194,7 +194,7 @@ pub(crate) fn merkle_root(txids: &[Txid]) -> (sha256d::Hash, bool) {
     (level.first().copied().unwrap_or_else(sha256d::Hash::all_zeros), repeats)
 }
 
-/// Rules that a block obeys whatever the chain looks like; `txids` are those of `block`.
+/// Rules of a block that do not depend on the chain; `txids` are those of `block`.
 pub(crate) fn check_block(block: &Block, txids: &[Txid]) -> Result<(), Rejection> {
     let (root, repeats) = merkle_root(txids);
     if root != block.header.merkle_root.to_raw_hash() {
@@ -227,7 +227,7 @@ pub(crate) fn check_block_content(block: &Block) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Rules about the block's place in the chain: finality, height in the coinbase (BIP34), witness commitment, weight.
+/// Rules about the block's position in the chain: finality, height in the coinbase (BIP34), witness commitment, weight.
 pub(crate) fn check_block_in_chain(block: &Block, height: u32, median_time_past: u32) -> Result<(), Rejection> {
     if block.txdata.iter().any(|tx| !is_final(tx, height, median_time_past)) {
         return Err(Rejection::consensus("bad-txns-nonfinal").with_detail("non-final transaction"));
@@ -268,7 +268,7 @@ fn check_witness_commitment(block: &Block) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// The refusal of a transaction whose inputs cannot all be found.
+/// The rejection of a transaction with missing inputs.
 pub(crate) fn missing_inputs() -> Rejection {
     Rejection::new(RejectionKind::MissingInputs, "bad-txns-inputs-missingorspent", "")
 }

@@ -1,4 +1,4 @@
-//! What a peer gives: inventories, headers, blocks and transactions.
+//! Messages of a peer: inventories, headers, blocks and transactions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use bitcoin::{Block, BlockHash, Transaction};
 use super::peer::{HEADERS_MAX, INVENTORY_MAX, Peer, PeerError};
 use crate::node::{Rejection, RejectionKind};
 
-/// Transactions without known parents that are kept for a peer.
+/// Most orphan transactions that are held for a peer.
 const ORPHANS_MAX: usize = 100;
 /// Bytes that they may have together.
 const ORPHAN_BYTES_MAX: usize = 1 << 20;

@@ -29,7 +29,7 @@ pub(crate) fn our_services() -> ServiceFlags {
     ServiceFlags::NETWORK | ServiceFlags::WITNESS | ServiceFlags::NETWORK_LIMITED
 }
 
-/// Names of the services that are known.
+/// Names of the services of a peer that have one.
 pub(crate) fn service_names(services: ServiceFlags) -> Vec<&'static str> {
     let known = [
         (ServiceFlags::NETWORK, "NETWORK"),
@@ -68,7 +68,7 @@ impl Default for Limits {
     }
 }
 
-/// What is known of a connected peer; times are Unix seconds.
+/// State of a connected peer; times are Unix seconds.
 #[derive(Debug, Clone)]
 pub(crate) struct PeerInfo {
     pub(crate) id: u64,
@@ -105,7 +105,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// What is known of every peer, in order of connection.
+    /// The state of every peer, in order of connection.
     pub(crate) fn list(&self) -> Vec<PeerInfo> {
         self.connected.lock().values().map(|peer| peer.info.lock().clone()).collect()
     }
@@ -117,7 +117,7 @@ impl Peers {
         }
     }
 
-    /// A place for a new peer, unless all are taken.
+    /// Registers a new peer, unless there are as many as may be.
     fn join(&self, addr: SocketAddr, peers_max: usize) -> Option<Arc<PeerHandle>> {
         let mut connected = self.connected.lock();
         if connected.len() >= peers_max {
@@ -180,14 +180,14 @@ pub(crate) async fn serve(
             }
         };
         let Some(handle) = peers.join(addr, limits.peers_max) else {
-            tracing::debug!(%addr, "a peer was turned away: all places are taken");
+            tracing::debug!(%addr, "a peer was refused: the limit of connections is reached");
             continue;
         };
         let (node, peers) = (Arc::clone(&node), Arc::clone(&peers));
         tasks.spawn(async move {
             let id = handle.info.lock().id;
             if let Err(error) = peer::run(stream, node, handle, limits).await {
-                tracing::debug!(%addr, %error, "a peer left");
+                tracing::debug!(%addr, %error, "a peer disconnected");
             }
             peers.leave(id);
         });

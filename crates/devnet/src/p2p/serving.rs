@@ -16,7 +16,7 @@ use crate::node::{Chain, NodeEvent};
 const HASHES_MAX: usize = 500;
 /// Blocks that are announced by headers rather than by the newest hash alone.
 const ANNOUNCED_HEADERS_MAX: usize = 8;
-/// Transactions that a peer is known to have, before the memory of them starts anew.
+/// Most transactions that are remembered as known to a peer; the set is cleared then.
 const KNOWN_MAX: usize = 50_000;
 
 impl Peer {

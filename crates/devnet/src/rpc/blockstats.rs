@@ -65,7 +65,7 @@ fn median(values: &mut [u64]) -> u64 {
     }
 }
 
-/// The feerate below which the given shares of the weight lie.
+/// Feerates at the given percentiles of the weight.
 fn percentiles(mut rates: Vec<(u64, u64)>, total_weight: u64) -> [u64; 5] {
     rates.sort_unstable();
     let mut result = [0; 5];
@@ -86,7 +86,7 @@ fn percentiles(mut rates: Vec<(u64, u64)>, total_weight: u64) -> [u64; 5] {
 fn stats(entry: &BlockEntry) -> Map<String, Value> {
     let block = &entry.block;
     let (mut fees, mut sizes, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut inputs, mut outputs, mut kept, mut total_out) = (0_i64, 0_i64, 0_i64, 0_u64);
+    let (mut inputs, mut outputs, mut spendable, mut total_out) = (0_i64, 0_i64, 0_i64, 0_u64);
     let (mut utxo_size, mut utxo_size_actual) = (0_i64, 0_i64);
     let (mut witness_count, mut witness_size, mut witness_weight) = (0_u64, 0_u64, 0_u64);
     let mut total_weight = 0_u64;
@@ -95,7 +95,7 @@ fn stats(entry: &BlockEntry) -> Map<String, Value> {
             outputs += 1;
             utxo_size += output_size(output);
             if entry.height > 0 && !is_unspendable(&output.script_pubkey) {
-                kept += 1;
+                spendable += 1;
                 utxo_size_actual += output_size(output);
             }
         }
@@ -153,7 +153,7 @@ fn stats(entry: &BlockEntry) -> Map<String, Value> {
         "txs": block.txdata.len(),
         "utxo_increase": outputs - inputs,
         "utxo_size_inc": utxo_size,
-        "utxo_increase_actual": kept - inputs,
+        "utxo_increase_actual": spendable - inputs,
         "utxo_size_inc_actual": utxo_size_actual,
     });
     match stats {

@@ -198,7 +198,7 @@ fn execute(context: &RpcContext, name: &str, params: Value) -> RpcResult {
     (method.run)(context, &Params { names: method.params, values })
 }
 
-/// Named parameters in their places; `args` may hold the first ones as an array.
+/// Named parameters by position; `args` may hold the first ones as an array.
 fn positional(method: &Method, mut named: Map<String, Value>) -> Result<Vec<Value>, RpcError> {
     let mut values = match named.remove("args") {
         Some(Value::Array(values)) => values,

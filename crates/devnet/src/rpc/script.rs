@@ -171,7 +171,7 @@ pub(crate) fn asm(script: &Script, signatures: bool) -> String {
     text
 }
 
-/// What a script is, as far as it follows a known form.
+/// The type of a script, if it has a standard form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ScriptForm {
     PublicKey(Vec<u8>),

@@ -5,6 +5,7 @@
 mod consensus;
 mod core;
 mod hostile;
+mod inscribers;
 mod market;
 mod mempool;
 mod p2p;
@@ -12,5 +13,4 @@ mod reorg;
 mod rest;
 mod rpc;
 mod scenario;
-mod scribes;
 mod support;

@@ -1,4 +1,4 @@
-//! The market: everything it founds stands, trades succeed, and the same seed makes the same chain.
+//! The market: everything it founds exists, trades succeed, and the same seed makes the same chain.
 
 mod conservation;
 mod cryptoswap;
@@ -11,7 +11,7 @@ mod vandal;
 
 use std::sync::Arc;
 
-use paraffin_devnet::market::{DIESEL, FACTORY, Market, Town, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{DIESEL, FACTORY, Market, MarketChain, WRAPPED_BITCOIN};
 use paraffin_devnet::{ACCOUNT_NAMES, Node, OutputKind, Wallet};
 
 /// Mines `blocks` with the market alone.
@@ -40,10 +40,10 @@ fn the_market_founds_three_pools_and_trades() {
 
 #[test]
 fn a_fourth_pool_closes_a_triangle() {
-    let mut town = Town::with_triangle(1);
-    town.grow(112).unwrap();
-    town.market.observe(&town.node).unwrap();
-    assert_eq!(town.market.summary().unwrap().pools.len(), 4);
+    let mut chain = MarketChain::with_triangle(1);
+    chain.grow(112).unwrap();
+    chain.market.observe(&chain.node).unwrap();
+    assert_eq!(chain.market.summary().unwrap().pools.len(), 4);
 }
 
 #[test]

@@ -171,11 +171,11 @@ fn a_full_mempool_drops_what_pays_least_and_refuses_what_pays_less() {
     for tx in [&low, &middle, &high] {
         ground.node.submit_transaction(tx.clone()).unwrap();
     }
-    let mut kept = ground.node.mempool_txids();
-    kept.sort_unstable();
+    let mut remaining = ground.node.mempool_txids();
+    remaining.sort_unstable();
     let mut expected = [middle.compute_txid(), high.compute_txid()];
     expected.sort_unstable();
-    assert_eq!(kept, expected);
+    assert_eq!(remaining, expected);
     refuses(&ground, &lowest, RejectionKind::Policy, "mempool full");
 }
 

@@ -59,8 +59,8 @@ impl Peer {
     async fn wait_for<T>(&mut self, pick: impl Fn(&NetworkMessage) -> Option<T>) -> T {
         loop {
             let message = self.receive().await.expect("the node keeps the connection");
-            if let Some(found) = pick(&message) {
-                return found;
+            if let Some(picked) = pick(&message) {
+                return picked;
             }
         }
     }
@@ -132,10 +132,10 @@ async fn the_handshake_gives_version_and_features_and_the_peer_is_listed() {
     let sent = peer.until_pong().await;
     assert!(sent.contains(&NetworkMessage::Addr(Vec::new())));
     let node = address(&devnet);
-    let listed = result(&node, "getpeerinfo", json!([])).await;
-    assert_eq!(listed[0]["subver"], "/hand:1/");
-    assert_eq!(listed[0]["inbound"], true);
-    assert!(listed[0]["pingtime"].is_number());
+    let peers = result(&node, "getpeerinfo", json!([])).await;
+    assert_eq!(peers[0]["subver"], "/hand:1/");
+    assert_eq!(peers[0]["inbound"], true);
+    assert!(peers[0]["pingtime"].is_number());
     result(&node, "ping", json!([])).await;
     peer.wait_for(|message| matches!(message, NetworkMessage::Ping(_)).then_some(())).await;
     drop(peer);
@@ -389,5 +389,5 @@ async fn at_most_64_peers_are_served_and_a_place_becomes_free_again() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("no place became free");
+    panic!("no connection became free");
 }

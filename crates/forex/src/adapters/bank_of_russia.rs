@@ -1,5 +1,5 @@
 //! Bank of Russia: XML in windows-1251, roubles with a decimal comma for a number of units, and the day from which the rates are valid.
-//! All that is read is ASCII; the names of currencies are passed over in whatever encoding they come.
+//! All that is read is ASCII; the names of currencies are skipped, in any encoding.
 
 use super::xml::{Piece, Pieces, attribute};
 use crate::clock::dotted_day;

@@ -60,19 +60,19 @@ pub(super) fn read(bytes: &[u8], now: u64) -> Result<Reading, FeedError> {
 fn quoted_units(description: &str) -> Result<Ratio, RowError> {
     let Some((_, after)) = description.split_once("C/") else { return Ok(Ratio::ONE) };
     let len = after.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(after.len());
-    let (told, after) = after.split_at(len);
-    if told.is_empty() {
+    let (digits, after) = after.split_at(len);
+    if digits.is_empty() {
         return Ok(Ratio::ONE);
     }
-    let mut groups = told.split('.');
+    let mut groups = digits.split('.');
     let is_grouped =
         groups.next().is_some_and(|first| (1..=3).contains(&first.len())) && groups.all(|group| group.len() == 3);
     let is_marked = after.trim_start().to_ascii_uppercase().starts_with("UNIDADES");
-    let is_plain = !told.contains('.');
+    let is_plain = !digits.contains('.');
     if !is_marked || !(is_grouped || is_plain) {
         return Err(RowError::Units);
     }
-    units(&told.replace('.', ""))
+    units(&digits.replace('.', ""))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) fn words(body: &[u8], count: usize) -> Result<Vec<U256>, FeedError> {
     if digits.len() != count * WORD * 2 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong);
     }
-    // All are ASCII, so that any place may be cut.
+    // All are ASCII, so that they may be cut at any byte.
     let word = |index: usize| U256::from_str_radix(&digits[index * WORD * 2..(index + 1) * WORD * 2], 16);
     (0..count).map(word).collect::<Result<_, _>>().map_err(|_| wrong)
 }
@@ -78,10 +78,10 @@ mod tests {
             let hex = words.iter().map(|word| format!("{word:064x}")).collect::<Vec<_>>().concat();
             json!({ "jsonrpc": "2.0", "id": 1, "result": format!("0x{hex}") }).to_string()
         };
-        let told = round(U256::from(125_000_000), 1_800_000_000);
-        assert_eq!(words(body(&told).as_bytes(), 5).unwrap(), told);
-        assert!(words(body(&told).as_bytes(), 4).is_err());
-        let (per_usd, time) = row(&told, 8).unwrap();
+        let answer = round(U256::from(125_000_000), 1_800_000_000);
+        assert_eq!(words(body(&answer).as_bytes(), 5).unwrap(), answer);
+        assert!(words(body(&answer).as_bytes(), 4).is_err());
+        let (per_usd, time) = row(&answer, 8).unwrap();
         assert_eq!((per_usd.to_rate().as_str(), time), ("0.8", 1_800_000_000));
         assert_eq!(
             row(&round(U256::from(125) * U256::from(10).pow(U256::from(16)), 5), 18).unwrap().0.to_rate(),

@@ -19,13 +19,13 @@ struct Columns {
 
 impl Columns {
     fn of(header: &[String]) -> Option<Self> {
-        let place = |name: &str| header.iter().position(|column| column == name);
+        let index = |name: &str| header.iter().position(|column| column == name);
         let fixed = [("FREQ", "D"), ("CURRENCY_DENOM", "EUR"), ("EXR_TYPE", "SP00"), ("EXR_SUFFIX", "A")];
         Some(Self {
-            currency: place("CURRENCY")?,
-            day: place("TIME_PERIOD")?,
-            value: place("OBS_VALUE")?,
-            fixed: fixed.into_iter().filter_map(|(name, word)| Some((place(name)?, word))).collect(),
+            currency: index("CURRENCY")?,
+            day: index("TIME_PERIOD")?,
+            value: index("OBS_VALUE")?,
+            fixed: fixed.into_iter().filter_map(|(name, word)| Some((index(name)?, word))).collect(),
         })
     }
 }
@@ -39,8 +39,8 @@ pub(super) fn read(bytes: &[u8], now: u64) -> Result<Reading, FeedError> {
     let mut sheet = Sheet::new(Currency::EUR, now);
     for line in lines {
         let fields = fields(line)?;
-        let field = |place: usize| fields.get(place).map_or("", String::as_str);
-        if columns.fixed.iter().any(|(place, word)| field(*place) != *word) {
+        let field = |index: usize| fields.get(index).map_or("", String::as_str);
+        if columns.fixed.iter().any(|(index, word)| field(*index) != *word) {
             continue;
         }
         // A day without trading has a row without a value.
@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn quoted_fields_keep_their_commas() {
-        let told = fields(r#"D,"Euro, ""spot""",1.5,"#).unwrap();
-        assert_eq!(told, ["D", "Euro, \"spot\"", "1.5", ""]);
+        let row = fields(r#"D,"Euro, ""spot""",1.5,"#).unwrap();
+        assert_eq!(row, ["D", "Euro, \"spot\"", "1.5", ""]);
         assert!(fields(&",".repeat(200)).is_err() && fields(&",".repeat(199)).is_ok());
     }
 }

@@ -60,7 +60,7 @@ impl SourceKind {
         }
     }
 
-    /// Where the feed is found, if one address serves everybody.
+    /// Where the feed is found, if it has one public address.
     pub(crate) fn default_url(self) -> Option<&'static str> {
         match self {
             Self::Ecb => Some(

@@ -26,7 +26,7 @@ const FIXTURES: [(SourceKind, &[u8]); 7] = [
     (SourceKind::Frankfurter, include_bytes!("../../fixtures/frankfurter_v2.json")),
 ];
 
-fn told(kind: SourceKind, bytes: &[u8]) -> Vec<String> {
+fn texts(kind: SourceKind, bytes: &[u8]) -> Vec<String> {
     let reading = read(kind, bytes, NOW + 86_400).unwrap();
     let quotes = reading.quotes.iter();
     quotes.map(|quote| format!("{} {} {}", quote.currency, quote.per_usd.to_rate(), quote.time)).collect()
@@ -38,10 +38,10 @@ fn three_official_feeds_cover_all_twenty_currencies() {
     let kinds = [SourceKind::Ecb, SourceKind::BankOfRussia, SourceKind::Bcra];
     let rules = Rules { stale_after: 345_600, limit: Some(1_209_600) };
     let board = Board::new(rules, kinds.map(|kind| (kind.name().to_owned(), kind)));
-    for (place, bytes) in [ECB, BANK_OF_RUSSIA, BCRA].into_iter().enumerate() {
-        let reading = read(kinds[place], bytes, NOW).unwrap();
-        assert_eq!(reading.refused, [], "{:?}", kinds[place]);
-        board.take(place, reading, NOW);
+    for (index, bytes) in [ECB, BANK_OF_RUSSIA, BCRA].into_iter().enumerate() {
+        let reading = read(kinds[index], bytes, NOW).unwrap();
+        assert_eq!(reading.refused, [], "{:?}", kinds[index]);
+        board.take(index, reading, NOW);
     }
     let coverage = board.coverage(NOW);
     assert_eq!((coverage.available.len(), coverage.missing.len()), (20, 0));
@@ -67,10 +67,10 @@ fn three_official_feeds_cover_all_twenty_currencies() {
 
 #[test]
 fn every_form_is_read_exactly() {
-    assert_eq!(told(SourceKind::OpenErApi, FIXTURES[3].1)[4], "VND 26361.456789 1795132801");
-    let told_by = |place: usize| told(FIXTURES[place].0, FIXTURES[place].1);
+    assert_eq!(texts(SourceKind::OpenErApi, FIXTURES[3].1)[4], "VND 26361.456789 1795132801");
+    let texts_of = |index: usize| texts(FIXTURES[index].0, FIXTURES[index].1);
     assert_eq!(
-        told_by(4),
+        texts_of(4),
         [
             "EUR 0.863105 1795132800",
             "GBP 0.75881 1795132800",
@@ -79,8 +79,8 @@ fn every_form_is_read_exactly() {
         ]
     );
     let euro = [("EUR", "0.863110650785"), ("GBP", "0.758760573105"), ("JPY", "154.617641982")];
-    assert_eq!(told_by(5), euro.map(|(code, rate)| format!("{code} {rate} {DAY}")));
-    assert_eq!(told_by(6), [format!("EUR 0.8631 {DAY}"), format!("NGN 1448.3 {}", DAY - 86_400)]);
+    assert_eq!(texts_of(5), euro.map(|(code, rate)| format!("{code} {rate} {DAY}")));
+    assert_eq!(texts_of(6), [format!("EUR 0.8631 {DAY}"), format!("NGN 1448.3 {}", DAY - 86_400)]);
 }
 
 #[test]

@@ -98,13 +98,13 @@ pub(super) fn attribute<'a>(attributes: &'a [u8], name: &str) -> Option<&'a [u8]
     loop {
         rest = rest.trim_ascii_start();
         let equals = rest.iter().position(|byte| *byte == b'=')?;
-        let (told, after) = (rest[..equals].trim_ascii(), rest[equals + 1..].trim_ascii_start());
+        let (attribute, after) = (rest[..equals].trim_ascii(), rest[equals + 1..].trim_ascii_start());
         let (quote, after) = after.split_first()?;
         if !matches!(quote, b'"' | b'\'') {
             return None;
         }
         let end = after.iter().position(|byte| byte == quote)?;
-        if told == name.as_bytes() {
+        if attribute == name.as_bytes() {
             return Some(&after[..end]);
         }
         rest = &after[end + 1..];
@@ -128,9 +128,9 @@ mod tests {
     fn elements_text_and_attributes_are_found() {
         let document = b"<?xml version=\"1.0\"?>\n<a x='1' y=\"2\"><!-- <b> --><b>t \xff</b><c/></a>\n";
         let mut pieces = Pieces::new(document);
-        let mut told = Vec::new();
+        let mut pieces = Vec::new();
         while let Some(piece) = pieces.next().unwrap() {
-            told.push(piece);
+            pieces.push(piece);
         }
         let expected = [
             Piece::Open(b"a", b"x='1' y=\"2\""),
@@ -141,7 +141,7 @@ mod tests {
             Piece::Close(b"c"),
             Piece::Close(b"a"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(pieces, expected);
         assert_eq!(attribute(b"x='1' y=\"2\"", "y"), Some(&b"2"[..]));
         for (attributes, name) in [("x=1", "x"), ("x", "x"), ("x='1", "x"), ("yx='1'", "x"), ("", "x")] {
             assert_eq!(attribute(attributes.as_bytes(), name), None, "{attributes}");

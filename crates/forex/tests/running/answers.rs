@@ -13,7 +13,7 @@ fn codes(codes: &[&str]) -> Vec<String> {
     codes.iter().map(|code| (*code).to_owned()).collect()
 }
 
-fn told(rates: &[(Currency, String)]) -> Vec<(&str, &str)> {
+fn texts(rates: &[(Currency, String)]) -> Vec<(&str, &str)> {
     rates.iter().map(|(currency, rate)| (currency.code(), rate.as_str())).collect()
 }
 
@@ -25,18 +25,18 @@ fn told(rates: &[(Currency, String)]) -> Vec<(&str, &str)> {
 fn rates_of_any_base_are_exact_and_what_has_no_price_is_missing() {
     let board = board();
     let dollar = board.rates("USD", Some(&codes(&["jpy", "EUR", "eur", "USD"])), false, NOW).unwrap();
-    assert_eq!(told(&dollar.rates), [("USD", "1"), ("JPY", "150.7"), ("EUR", "0.625")]);
+    assert_eq!(texts(&dollar.rates), [("USD", "1"), ("JPY", "150.7"), ("EUR", "0.625")]);
     assert_eq!(dollar.missing, []);
     let euro = board.rates("eur", Some(&codes(&["USD", "JPY", "GBP", "xxx"])), false, NOW).unwrap();
-    assert_eq!(told(&euro.rates), [("EUR", "1"), ("USD", "1.6"), ("JPY", "241.12")]);
+    assert_eq!(texts(&euro.rates), [("EUR", "1"), ("USD", "1.6"), ("JPY", "241.12")]);
     assert_eq!(euro.missing, [("GBP".to_owned(), Reason::NoQuotes), ("XXX".to_owned(), Reason::Unsupported)]);
     let yen = board.rates("JPY", None, false, NOW).unwrap();
     // 0.625 / 150.7 to twelve digits, and 26361.456789 / 150.7.
-    assert_eq!(told(&yen.rates)[2], ("EUR", "0.00414731254147"));
+    assert_eq!(texts(&yen.rates)[2], ("EUR", "0.00414731254147"));
     assert_eq!(yen.rates.last().unwrap().1, "174.926720564");
     assert_eq!((yen.rates.len(), yen.missing.len()), (5, 15));
     let pound = board.rates("GBP", None, false, NOW).unwrap();
-    assert_eq!((told(&pound.rates), pound.missing.len()), (vec![("GBP", "1")], 19));
+    assert_eq!((texts(&pound.rates), pound.missing.len()), (vec![("GBP", "1")], 19));
     assert!(pound.freshness.as_of.is_none() && pound.freshness.is_stale);
     let unpriced = board.rates("SEK", None, false, NOW).unwrap_err();
     assert_eq!(unpriced.missing, [("SEK".to_owned(), Reason::Unsupported)]);
@@ -50,12 +50,12 @@ fn ages_follow_the_clock_until_rates_are_stale_and_then_no_rates() {
     for (age, is_stale) in [(0, false), (100, false), (96 * HOUR, false), (96 * HOUR + 1, true), (336 * HOUR, true)] {
         let rates = board.rates("EUR", None, false, time + age).unwrap();
         assert_eq!((rates.rates.len(), rates.freshness.ages.len()), (5, 4), "{age}");
-        assert!(rates.freshness.ages.iter().all(|(_, told)| *told == age), "{age}");
+        assert!(rates.freshness.ages.iter().all(|(_, served)| *served == age), "{age}");
         assert_eq!((rates.freshness.as_of, rates.freshness.is_stale), (Some(time), is_stale), "{age}");
     }
     let late = time + 336 * HOUR + 1;
     let rates = board.rates("USD", Some(&codes(&["EUR", "GBP"])), true, late).unwrap();
-    assert_eq!(told(&rates.rates), [("USD", "1")]);
+    assert_eq!(texts(&rates.rates), [("USD", "1")]);
     let missing = [("EUR".to_owned(), Reason::StaleBeyondLimit), ("GBP".to_owned(), Reason::NoQuotes)];
     assert_eq!((rates.missing, rates.freshness.as_of, rates.freshness.is_stale), (missing.to_vec(), None, true));
     assert_eq!(board.coverage(late).available, []);
@@ -81,8 +81,8 @@ fn conversions_multiply_the_exact_rate() {
         ("USD", "JPY", "0.000000000001", "0.000000000151"),
         ("EUR", "USD", "1e-64", "0"),
     ] {
-        let told = convert(from, to, amount).map(|conversion| conversion.result).unwrap_or_default();
-        assert_eq!(told, expected, "{amount} {from} to {to}");
+        let result = convert(from, to, amount).map(|conversion| conversion.result).unwrap_or_default();
+        assert_eq!(result, expected, "{amount} {from} to {to}");
     }
     let conversion = convert("VND", "EUR", "5").unwrap();
     assert_eq!(conversion.freshness.ages, [(conversion.to, 100)]);

@@ -1,4 +1,4 @@
-//! A web server on raw sockets whose answer is what a test says, and which remembers what it was asked.
+//! A web server on raw sockets with answers set by tests, which records its requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Answer {
     }
 }
 
-/// Answers by what is asked: the head in lower case, the body.
+/// An answer by request: the head in lower case, the body.
 pub(crate) type Script = Arc<dyn Fn(&str, &str) -> Answer + Send + Sync>;
 
 struct State {
@@ -61,7 +61,7 @@ impl Server {
         format!("http://{}/latest?app_id=0123456789abcdef", self.address)
     }
 
-    pub(crate) fn say(&self, answer: Answer) {
+    pub(crate) fn set_answer(&self, answer: Answer) {
         *self.state.script.lock() = Arc::new(move |_, _| answer.clone());
     }
 

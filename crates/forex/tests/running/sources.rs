@@ -42,8 +42,8 @@ fn rates(euro: &str, time: u64) -> String {
 async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(found) = look() {
-            return found;
+        if let Some(value) = look() {
+            return value;
         }
         assert!(start.elapsed() < PATIENCE, "{what} did not happen");
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -56,7 +56,7 @@ fn euro(board: &Board) -> Option<String> {
 }
 
 async fn euro_of(board: &Board, rate: &str) {
-    until(rate, || euro(board).filter(|told| told == rate)).await;
+    until(rate, || euro(board).filter(|served| served == rate)).await;
 }
 
 fn only(board: &Board) -> SourceStatus {
@@ -74,14 +74,14 @@ async fn rates_are_fetched_followed_and_there_again_after_a_restart_without_the_
     let feed = rig.start(sources.clone());
     let board = feed.board();
     euro_of(&board, "0.8631").await;
-    server.say(Answer::body(&rates("0.87", NOW - 30)));
+    server.set_answer(Answer::body(&rates("0.87", NOW - 30)));
     euro_of(&board, "0.87").await;
     // An older answer never replaces a newer one; a correction of the same time does.
-    server.say(Answer::body(&rates("0.5", NOW - 31)));
+    server.set_answer(Answer::body(&rates("0.5", NOW - 31)));
     let before = server.heads().len();
     until("two more questions", || (server.heads().len() > before + 2).then_some(())).await;
     assert_eq!(euro(&board).as_deref(), Some("0.87"));
-    server.say(Answer::body(&rates("0.88", NOW - 30)));
+    server.set_answer(Answer::body(&rates("0.88", NOW - 30)));
     euro_of(&board, "0.88").await;
     feed.stop().await;
     drop(server);
@@ -138,7 +138,7 @@ async fn a_source_that_fails_lies_or_goes_away_leaves_its_last_rates_standing() 
         (Answer::Http(503, String::new(), page.to_owned()), "HTTP 503"),
         (Answer::Http(401, String::new(), page.to_owned()), "HTTP 401"),
         (Answer::Http(200, "x: y\r\n".to_owned(), rates("0", NOW)), "no rate can be used (EUR: its rate is zero)"),
-        (Answer::body(&rates("0.5", NOW + 40 * 3_600)), "its date lies in the future"),
+        (Answer::body(&rates("0.5", NOW + 40 * 3_600)), "its date is in the future"),
         (Answer::Silence, "no answer within 500 ms"),
         (Answer::Flood, "more than"),
         (Answer::HangUp, "the connection closed"),
@@ -148,7 +148,7 @@ async fn a_source_that_fails_lies_or_goes_away_leaves_its_last_rates_standing() 
         let feed = rig.start(vec![source(SourceKind::Openexchangerates, server.url())]);
         let board = feed.board();
         euro_of(&board, "0.8631").await;
-        server.say(answer);
+        server.set_answer(answer);
         failure(&board, part).await;
         let status = format!("{:?}", board.status(NOW));
         assert!(!status.contains("0123456789abcdef") && !status.contains("blocked"), "{status}");
@@ -192,7 +192,7 @@ async fn files_price_feeds_and_other_sources_are_read_side_by_side() {
     std::fs::remove_file(&path).unwrap();
     failure(&board, "the file cannot be read").await;
     assert_eq!(euro(&board).as_deref(), Some("0.81"));
-    server.say(Answer::body(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"reverted"}}"#));
+    server.set_answer(Answer::body(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"reverted"}}"#));
     until("a refusal", || board.status(NOW).sources[1].failure.clone()).await;
     feed.stop().await;
 }

@@ -6,18 +6,18 @@ use bitcoin::Block;
 use paraffin_alkanes::views::ViewLimits;
 use paraffin_alkanes::{CodeCache, Parameters};
 use paraffin_cryptoswap::{CryptoSwapModule, PoolProbe, PoolRules};
-use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, Town, WRAPPED_BITCOIN, builtins};
+use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, MarketChain, WRAPPED_BITCOIN, builtins};
 use paraffin_gateway::{AlkanesParts, MarketsParts};
 use paraffin_primitives::Network;
 
 /// The best chain of a town.
-pub(crate) fn blocks(town: &Town) -> Vec<Block> {
+pub(crate) fn blocks(town: &MarketChain) -> Vec<Block> {
     town.blocks().into_iter().map(|connected| connected.block).collect()
 }
 
 /// The blocks of a market up to a height.
 pub(crate) fn market_blocks(seed: u64, height: u32) -> Vec<Block> {
-    let mut town = Town::new(seed);
+    let mut town = MarketChain::new(seed);
     town.grow(height).unwrap();
     blocks(&town)
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use bitcoin::BlockHash;
 use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::{AlkanesModule, BlockEffects, CodeCache, Engine, Halt, NativeEngine, StateReader};
-use paraffin_devnet::market::{Town, builtins};
+use paraffin_devnet::market::{MarketChain, builtins};
 use paraffin_hosted::{
     BlockLimits, Differences, Flush, Handover, HostedEngine, HostedModule, OnDifference, Program, ProgramError, Reads,
     RunLimits, Serves, ShadowEngine,
@@ -37,7 +37,7 @@ pub(crate) fn native() -> NativeEngine {
 
 /// Both branches of a chain, one after the other, as an index follows them.
 pub(crate) fn branches(seed: u64, height: Height) -> Vec<Vec<ConnectedBlock>> {
-    let mut town = Town::new(seed);
+    let mut town = MarketChain::new(seed);
     town.grow(height).unwrap();
     let first = town.blocks();
     town.fork(height - 4, height + 3).unwrap();

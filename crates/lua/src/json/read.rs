@@ -67,7 +67,7 @@ fn unreadable() -> mlua::Error {
     mlua::Error::runtime("JSON holds a text that is not Unicode")
 }
 
-/// The members of one object, as they stand there.
+/// The members of one object, in their order.
 struct Members;
 
 impl<'de> Visitor<'de> for Members {

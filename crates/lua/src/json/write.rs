@@ -44,7 +44,7 @@ struct Writer<'a> {
     settings: &'a LuaSettings,
     meter: &'a Meter,
     out: String,
-    /// The tables around the place that is being written.
+    /// The tables around the value that is being written.
     above: Vec<*const c_void>,
 }
 
@@ -95,14 +95,14 @@ impl Writer<'_> {
     }
 
     fn table(&mut self, table: &Table) -> mlua::Result<()> {
-        let place = table.to_pointer();
-        if self.above.contains(&place) {
+        let pointer = table.to_pointer();
+        if self.above.contains(&pointer) {
             return Err(refused("a table that holds itself has no form in JSON"));
         }
         if self.above.len() >= self.settings.depth_max {
             return Err(refused(&format!("tables nested deeper than {}", self.settings.depth_max)));
         }
-        self.above.push(place);
+        self.above.push(pointer);
         match self.list_length(table)? {
             Some(length) => self.list(table, length)?,
             None => self.object(table)?,
@@ -111,7 +111,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The length of a table that is a list: all its keys are places from 1 on. An empty table is none: it becomes `{}`.
+    /// The length of a table that is a list: its keys are the integers from 1 on. An empty table is none: it becomes `{}`.
     fn list_length(&self, table: &Table) -> mlua::Result<Option<usize>> {
         let length = table.raw_len();
         if length == 0 {

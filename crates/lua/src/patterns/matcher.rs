@@ -11,7 +11,7 @@ const DEPTH_MAX: u32 = 200;
 /// Steps between two looks at the meter.
 const STEPS_PER_LOOK: u32 = 4096;
 
-/// Why a pattern gives no answer.
+/// Why matching failed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatternError {
     /// What is wrong with it.
@@ -32,7 +32,7 @@ type Step<T> = Result<T, PatternError>;
 pub(crate) enum Capture {
     /// Bytes from, and their number.
     Bytes(usize, usize),
-    /// The place itself, counted from 0.
+    /// The position itself, counted from 0.
     Position(usize),
 }
 
@@ -65,14 +65,14 @@ impl<'a> Matcher<'a> {
         self.rest(from, 0)
     }
 
-    /// Pays for the steps since the last look.
+    /// Charges the steps since the last call to the budget.
     pub(crate) fn settle(&mut self) -> Step<()> {
         let steps = std::mem::take(&mut self.steps);
         Ok(self.meter.spend(steps.into())?)
     }
 
     /// One capture of the last match, counted from 0; without any in the pattern, the first is all of it. One that the
-    /// pattern leaves open is an error only where it is asked for.
+    /// pattern leaves open is an error only when it is read.
     pub(crate) fn capture(&self, index: usize, from: usize, end: usize) -> Step<Option<Capture>> {
         match self.slots.get(index) {
             Some(Slot::Closed(capture)) => Ok(Some(*capture)),
@@ -142,9 +142,9 @@ impl<'a> Matcher<'a> {
                     match pattern.get(end) {
                         Some(b'?') => {
                             if self.is_single(at, item, end)
-                                && let Some(found) = self.rest(at + 1, end + 1)?
+                                && let Some(end_of_match) = self.rest(at + 1, end + 1)?
                             {
-                                return Ok(Some(found));
+                                return Ok(Some(end_of_match));
                             }
                             item = end + 1;
                         }
@@ -168,8 +168,8 @@ impl<'a> Matcher<'a> {
             count += 1;
         }
         loop {
-            if let Some(found) = self.rest(at + count, end + 1)? {
-                return Ok(Some(found));
+            if let Some(end_of_match) = self.rest(at + count, end + 1)? {
+                return Ok(Some(end_of_match));
             }
             if count == 0 {
                 return Ok(None);
@@ -181,8 +181,8 @@ impl<'a> Matcher<'a> {
     /// As few as possible, then more.
     fn shortest(&mut self, mut at: usize, item: usize, end: usize) -> Step<Option<usize>> {
         loop {
-            if let Some(found) = self.rest(at, end + 1)? {
-                return Ok(Some(found));
+            if let Some(end_of_match) = self.rest(at, end + 1)? {
+                return Ok(Some(end_of_match));
             }
             if !self.is_single(at, item, end) {
                 return Ok(None);
@@ -196,11 +196,11 @@ impl<'a> Matcher<'a> {
             return Err(PatternError::Malformed("too many captures"));
         }
         self.slots.push(slot);
-        let found = self.rest(at, item)?;
-        if found.is_none() {
+        let end_of_match = self.rest(at, item)?;
+        if end_of_match.is_none() {
             self.slots.pop();
         }
-        Ok(found)
+        Ok(end_of_match)
     }
 
     fn close(&mut self, at: usize, item: usize) -> Step<Option<usize>> {
@@ -208,11 +208,11 @@ impl<'a> Matcher<'a> {
         let Some(index) = open else { return Err(PatternError::Malformed("invalid pattern capture")) };
         let Slot::Open(from) = self.slots[index] else { return Ok(None) };
         self.slots[index] = Slot::Closed(Capture::Bytes(from, at - from));
-        let found = self.rest(at, item)?;
-        if found.is_none() {
+        let end_of_match = self.rest(at, item)?;
+        if end_of_match.is_none() {
             self.slots[index] = Slot::Open(from);
         }
-        Ok(found)
+        Ok(end_of_match)
     }
 
     /// `%1` to `%9`: what a capture holds, once more.
@@ -223,7 +223,7 @@ impl<'a> Matcher<'a> {
             return Err(wrong);
         };
         let Slot::Closed(capture) = *slot else { return Err(wrong) };
-        // A place is as good as nothing that never comes again.
+        // A back reference to a position capture never matches.
         let Capture::Bytes(from, length) = capture else { return Ok(None) };
         self.steps = self.steps.saturating_add(u32::try_from(length / 16).unwrap_or(u32::MAX));
         self.step()?;

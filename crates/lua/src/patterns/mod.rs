@@ -60,16 +60,16 @@ fn find(lua: &Lua, meter: &Meter, arguments: &MultiValue) -> mlua::Result<MultiV
     let plain = !matches!(argument(arguments, 3), Value::Nil | Value::Boolean(false));
     if plain || !pattern_bytes.iter().any(|byte| SPECIAL.contains(byte)) {
         meter.spend_bytes(text_bytes.len() - from + pattern_bytes.len()).map_err(raise)?;
-        // Linear, whatever the two are; the library's own search is not.
-        let found = memmem::find(&text_bytes[from..], &pattern_bytes);
-        return Ok(found.map_or_else(nothing, |at| {
+        // Linear in all cases; the library's own search is not.
+        let hit = memmem::find(&text_bytes[from..], &pattern_bytes);
+        return Ok(hit.map_or_else(nothing, |at| {
             let first = from + at;
-            MultiValue::from_vec(vec![place(first), place_before(first + pattern_bytes.len())])
+            MultiValue::from_vec(vec![lua_position(first), lua_end_position(first + pattern_bytes.len())])
         }));
     }
     let found = search(lua, meter, &text_bytes, &pattern_bytes, from)?;
     let Some((first, end, captures, own)) = found else { return Ok(nothing()) };
-    let mut answer = vec![place(first), place_before(end)];
+    let mut answer = vec![lua_position(first), lua_end_position(end)];
     if own {
         answer.extend(captures_of(lua, &text_bytes, &captures)?);
     }
@@ -89,12 +89,12 @@ fn match_once(lua: &Lua, meter: &Meter, arguments: &MultiValue) -> mlua::Result<
 }
 
 /// A match: where it begins and ends, its captures, and whether the pattern has any of its own.
-type Found = (usize, usize, Vec<Capture>, bool);
+type PatternMatch = (usize, usize, Vec<Capture>, bool);
 
 /// The first match from `from` on; `^` holds it there.
-fn search(lua: &Lua, meter: &Meter, text: &[u8], pattern: &[u8], from: usize) -> mlua::Result<Option<Found>> {
+fn search(lua: &Lua, meter: &Meter, text: &[u8], pattern: &[u8], from: usize) -> mlua::Result<Option<PatternMatch>> {
     let (pattern, anchored) = pattern.strip_prefix(b"^").map_or((pattern, false), |rest| (rest, true));
-    next_match(meter, text, pattern, (from, None, anchored), usize::MAX).map_err(|error| told(lua, error))
+    next_match(meter, text, pattern, (from, None, anchored), usize::MAX).map_err(|error| lua_error(lua, error))
 }
 
 /// The first match at or after `from` that does not end at `last`, with its first `most` captures.
@@ -104,7 +104,7 @@ fn next_match(
     pattern: &[u8],
     (from, last, anchored): (usize, Option<usize>, bool),
     most: usize,
-) -> Result<Option<Found>, PatternError> {
+) -> Result<Option<PatternMatch>, PatternError> {
     let mut matcher = Matcher::new(text, pattern, meter);
     let starts = if anchored { from..=from } else { from..=text.len() };
     for first in starts {
@@ -118,7 +118,7 @@ fn next_match(
 }
 
 /// One step of the loops of `gmatch` and `gsub`: text, pattern, where to begin and where the last match ended (from 1; 0 for
-/// none), whether `^` holds, whether the first capture is enough. Gives where the match begins, the place behind it, and its
+/// none), whether `^` holds, whether the first capture is enough. Gives where the match begins, the position after it, and its
 /// captures.
 fn scan(
     lua: &Lua,
@@ -132,9 +132,9 @@ fn scan(
         return Ok(MultiValue::new());
     }
     let found = next_match(meter, &text, pattern, (from, last, anchored), if only_first { 1 } else { usize::MAX });
-    let found = found.map_err(|error| told(lua, error))?;
+    let found = found.map_err(|error| lua_error(lua, error))?;
     let Some((first, end, captures, _)) = found else { return Ok(MultiValue::new()) };
-    let mut answer = vec![place(first), place(end)];
+    let mut answer = vec![lua_position(first), lua_position(end)];
     answer.extend(captures_of(lua, &text, &captures)?);
     Ok(MultiValue::from_vec(answer))
 }
@@ -147,16 +147,16 @@ fn replace(
     (text, pattern, replacement, most): (LuaString, LuaString, LuaString, i64),
 ) -> mlua::Result<(LuaString, i64)> {
     let (text, pattern, replacement) = (text.as_bytes(), pattern.as_bytes(), replacement.as_bytes());
-    let told = |error| told(lua, error);
+    let to_error = |error| lua_error(lua, error);
     let (pattern, anchored) = pattern.strip_prefix(b"^").map_or((&*pattern, false), |rest| (rest, true));
     let mut matcher = Matcher::new(&text, pattern, meter);
     let mut out = Vec::new();
     let (mut at, mut last, mut count) = (0, None, 0);
     while count < most {
-        match matcher.at(at).map_err(told)?.filter(|end| Some(*end) != last) {
+        match matcher.at(at).map_err(to_error)?.filter(|end| Some(*end) != last) {
             Some(end) => {
                 count += 1;
-                insert(&mut out, &replacement, &text, &matcher, (at, end)).map_err(told)?;
+                insert(&mut out, &replacement, &text, &matcher, (at, end)).map_err(to_error)?;
                 meter.spend_bytes(replacement.len()).map_err(raise)?;
                 (at, last) = (end, Some(end));
             }
@@ -173,7 +173,7 @@ fn replace(
             break;
         }
     }
-    matcher.settle().map_err(told)?;
+    matcher.settle().map_err(to_error)?;
     out.extend_from_slice(&text[at..]);
     meter.spend_bytes(out.len()).map_err(raise)?;
     Ok((lua.create_string(out)?, count))
@@ -209,22 +209,22 @@ fn insert(
 fn captures_of(lua: &Lua, text: &[u8], captures: &[Capture]) -> mlua::Result<Vec<Value>> {
     let value = |capture: &Capture| match *capture {
         Capture::Bytes(from, length) => lua.create_string(&text[from..from + length])?.into_lua(lua),
-        Capture::Position(at) => Ok(place(at)),
+        Capture::Position(at) => Ok(lua_position(at)),
     };
     captures.iter().map(value).collect()
 }
 
-/// A place counted from 0, as Lua counts it.
-fn place(at: usize) -> Value {
+/// A position counted from 0, as Lua counts it.
+fn lua_position(at: usize) -> Value {
     Value::Integer(i64::try_from(at + 1).unwrap_or(i64::MAX))
 }
 
-/// The last byte before a place counted from 0, as Lua counts it.
-fn place_before(at: usize) -> Value {
+/// The last byte before a position counted from 0, as Lua counts it.
+fn lua_end_position(at: usize) -> Value {
     Value::Integer(i64::try_from(at).unwrap_or(i64::MAX))
 }
 
-fn told(lua: &Lua, error: PatternError) -> mlua::Error {
+fn lua_error(lua: &Lua, error: PatternError) -> mlua::Error {
     match error {
         PatternError::Exhausted(exhausted) => raise(exhausted),
         error => fail(lua, &error.to_string()),

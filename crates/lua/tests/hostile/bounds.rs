@@ -1,4 +1,4 @@
-//! Memory, and loops of the library over what a script says is long.
+//! Memory, and loops of the library over lengths that a script claims.
 
 use paraffin_lua::{Budget, LuaSettings, ScriptError};
 

@@ -126,7 +126,7 @@ fn metamethods_that_loop() {
     ] {
         exhausts_instructions(source);
     }
-    // A chain that bites its tail is found by Lua itself.
+    // Lua itself detects a cyclic chain.
     assert!(raised("local t = {} setmetatable(t, {__index = t}) return t.x.y").contains("loop"));
 }
 
@@ -135,7 +135,7 @@ fn errors_that_are_tables_with_methods() {
     // What reports the error runs nothing of it.
     let loops = "error(setmetatable({}, {__tostring = function() while true do end end, __index = function() while true do end end}))";
     assert_eq!(raised(loops), "(error object is a table value)");
-    assert_eq!(raised("error(setmetatable({message = 'told'}, {__name = 'x'}))"), "told");
+    assert_eq!(raised("error(setmetatable({message = 'text'}, {__name = 'x'}))"), "text");
     // A type's name may have any length, and an error may not.
     let named = "local t = setmetatable({}, {__name = ('x'):rep(1000000)}) ";
     assert_eq!(raised(&format!("{named} return t + 1")).len(), 4096);

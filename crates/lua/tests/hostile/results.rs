@@ -78,7 +78,7 @@ fn values_without_a_form() {
     ] {
         assert!(raised(source).contains(words), "{source}: {}", raised(source));
     }
-    // Methods are not asked how the value would like to be seen.
+    // Metamethods for display are not called.
     assert_eq!(
         result("return setmetatable({a = 1}, {__index = error, __pairs = error, __len = error, __tostring = error})"),
         r#"{"a":1}"#

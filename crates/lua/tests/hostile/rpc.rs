@@ -38,10 +38,10 @@ fn parameters_without_a_form() {
         ("_RPC.test_echo(_G)", "form in JSON"),
         (r"_RPC.test_echo('\255')", "not UTF-8"),
     ] {
-        let told = raised(source);
+        let error = raised(source);
         assert!(
-            told.contains("parameters of test_echo") && (told.contains(words) || told.contains("holds itself")),
-            "{told}"
+            error.contains("parameters of test_echo") && (error.contains(words) || error.contains("holds itself")),
+            "{error}"
         );
         assert_eq!(result(&format!("local ok = pcall(function() {source} end) return ok")), "false");
     }

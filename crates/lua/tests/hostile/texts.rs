@@ -36,7 +36,7 @@ fn pattern_bombs() {
     ] {
         exhausts_instructions(source);
     }
-    // Plain searches are linear: this one takes a library that compares at every place for ever.
+    // Plain searches are linear: this one takes a library that compares at every position for ever.
     assert_eq!(result("return ('a'):rep(2000000):find(('a'):rep(1000000) .. 'b', 1, true)"), "null");
 }
 

@@ -17,7 +17,7 @@ use crate::writer::{Batch, SharedLog, Writer};
 /// Requests that may wait for the writer; further ones wait outside.
 const QUEUE: usize = 16;
 
-/// See the module.
+/// A log in the folder of the orderbook, and its writer thread.
 pub(crate) struct EmbeddedLog {
     log: SharedLog,
     has_failed: Arc<AtomicBool>,
@@ -29,12 +29,12 @@ impl EmbeddedLog {
     /// Opens the log and rebuilds the book from it.
     pub(super) fn open(options: Options) -> Result<(Arc<Shared>, Self), JournalError> {
         let log = journal::open_log(&options.folder)?;
-        let (book, seq, kept_seq) = journal::recover(&options.folder, &log, &options.tables, options.limits)?;
+        let (book, seq, saved_seq) = journal::recover(&options.folder, &log, &options.tables, options.limits)?;
         let shared = Arc::new(Shared::new(options, book));
         let log = Arc::new(RwLock::new(Some(log)));
         let has_failed = Arc::new(AtomicBool::new(false));
         let (queue, batches) = mpsc::channel(QUEUE);
-        let writer = Writer::new(Arc::clone(&shared), Arc::clone(&log), Arc::clone(&has_failed), seq, kept_seq);
+        let writer = Writer::new(Arc::clone(&shared), Arc::clone(&log), Arc::clone(&has_failed), seq, saved_seq);
         let thread = std::thread::Builder::new().name("orderbook".to_owned()).spawn(move || writer.run(batches));
         let thread = thread.map_err(|source| JournalError::File { file: shared.options.folder.clone(), source })?;
         let stream = Self { log, has_failed, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) };

@@ -8,12 +8,12 @@ use async_nats::jetstream::stream::{Config, Info, RawMessageErrorKind, Retention
 
 use super::connect::Server;
 use super::{SUBJECT, StreamError};
-use crate::kept::Place;
+use crate::book_file::StreamPosition;
 
 /// Time in which the server notices an event that it has already.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
-/// What the gateways that make the stream make.
+/// Settings of a stream that a gateway creates.
 fn settings(name: &str) -> Config {
     Config {
         name: name.to_owned(),
@@ -27,9 +27,9 @@ fn settings(name: &str) -> Config {
     }
 }
 
-/// Finds or makes the stream and compares it with the book, which ends at `place`. None is made in the place of one that the book
-/// came from.
-pub(super) async fn attach(server: &Server, name: &str, place: Place) -> Result<Stream, StreamError> {
+/// Finds or makes the stream and compares it with the book, which ends at `position`. A stream that the book
+/// came from is never recreated.
+pub(super) async fn attach(server: &Server, name: &str, position: StreamPosition) -> Result<Stream, StreamError> {
     if !server.is_connected() {
         return Err(StreamError::away(server.why_away()));
     }
@@ -38,8 +38,8 @@ pub(super) async fn attach(server: &Server, name: &str, place: Place) -> Result<
         Ok(stream) => stream,
         Err(error) => match error.kind() {
             GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND => {
-                if place.seq > 0 {
-                    return Err(StreamError::Replaced { stream: name.to_owned(), book_seq: place.seq });
+                if position.seq > 0 {
+                    return Err(StreamError::Replaced { stream: name.to_owned(), book_seq: position.seq });
                 }
                 let made = context.create_stream(settings(name)).await;
                 made.map_err(|error| StreamError::away(format!("the stream {name} cannot be made: {error}")))?;
@@ -50,11 +50,11 @@ pub(super) async fn attach(server: &Server, name: &str, place: Place) -> Result<
         },
     };
     fits(stream.cached_info())?;
-    follows(&stream, place).await?;
+    follows(&stream, position).await?;
     Ok(stream)
 }
 
-/// Whether a stream that other software may have made keeps all events for all gateways.
+/// Whether a stream that other software may have made stores all events for all gateways.
 fn fits(info: &Info) -> Result<(), StreamError> {
     let unfit = |reason: String| Err(StreamError::Unfit { stream: info.config.name.clone(), reason });
     if info.config.subjects != [SUBJECT] {
@@ -67,23 +67,23 @@ fn fits(info: &Info) -> Result<(), StreamError> {
         return unfit("must have no limit of messages for each subject: all events have the same one".to_owned());
     }
     if info.config.storage != StorageType::File {
-        tracing::warn!("the stream of the orderbook is kept in memory: events are lost when its server stops");
+        tracing::warn!("the stream of the orderbook is stored in memory: events are lost when its server stops");
     }
     Ok(())
 }
 
 /// Whether the stream goes on where the book ends.
-async fn follows(stream: &Stream, place: Place) -> Result<(), StreamError> {
+async fn follows(stream: &Stream, position: StreamPosition) -> Result<(), StreamError> {
     let info = stream.cached_info();
     let (name, state) = (&info.config.name, &info.state);
-    if state.last_sequence < place.seq {
-        return Err(StreamError::Replaced { stream: name.clone(), book_seq: place.seq });
+    if state.last_sequence < position.seq {
+        return Err(StreamError::Replaced { stream: name.clone(), book_seq: position.seq });
     }
-    has_next(info, place.seq)?;
-    let Some(stored_at) = place.stored_at.filter(|_| state.first_sequence <= place.seq) else { return Ok(()) };
-    match stream.get_raw_message(place.seq).await {
+    has_next(info, position.seq)?;
+    let Some(stored_at) = position.stored_at.filter(|_| state.first_sequence <= position.seq) else { return Ok(()) };
+    match stream.get_raw_message(position.seq).await {
         Ok(message) if u64::try_from(message.time.unix_timestamp_nanos()).ok() == Some(stored_at) => Ok(()),
-        Ok(_) => Err(StreamError::Replaced { stream: name.clone(), book_seq: place.seq }),
+        Ok(_) => Err(StreamError::Replaced { stream: name.clone(), book_seq: position.seq }),
         // The operator took it out; the number is enough.
         Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(()),
         Err(error) => Err(StreamError::away(error)),

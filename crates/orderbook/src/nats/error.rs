@@ -7,13 +7,13 @@ pub enum StreamError {
     /// The settings cannot be used.
     #[error("{reason}")]
     Settings {
-        /// Why.
+        /// What is wrong.
         reason: String,
     },
     /// The server does not answer, or not as it should; it is tried again.
     #[error("{reason}")]
     Away {
-        /// Why.
+        /// What is wrong.
         reason: String,
     },
     /// The stream is set up in a way that does not work.

@@ -1,4 +1,4 @@
-//! The stream comes back: one task reads it in its order from where the book ends, whatever happens to the connection.
+//! Follows the stream: one task reads it in its order from where the book ends, and reconnects as often as needed.
 
 use std::time::Duration;
 
@@ -13,64 +13,64 @@ use super::StreamError;
 use super::attach::{attach, has_next};
 use super::connect::Server;
 use super::stream::Status;
-use crate::kept::Place;
+use crate::book_file::StreamPosition;
 
 /// Pause before the stream is tried again.
 const RETRY: Duration = Duration::from_millis(500);
-/// Pause before a stream that does not fit is looked at again.
+/// Pause before a stream that does not fit is checked again.
 const RETRY_MISMATCH: Duration = Duration::from_secs(5);
-/// Time between two signs of life of a reader; without two of them it is begun anew.
+/// Interval of the heartbeats of a reader; it is restarted when two are missed.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Time after which the server forgets a reader that is gone.
 const READER_IDLE: Duration = Duration::from_secs(30);
-/// Time for which one request for messages stands.
+/// Time after which one pull request expires.
 const PULL_EXPIRES: Duration = Duration::from_secs(30);
-/// Messages asked for at a time.
+/// Messages of one pull request.
 const PULL_MESSAGES: usize = 500;
-/// Bytes asked for at a time, at least.
+/// Least byte limit of one pull request.
 const PULL_BYTES: usize = 16 << 20;
 
 /// What the task sends to the book.
 #[derive(Debug)]
-pub(super) enum Fed {
+pub(super) enum StreamItem {
     /// A message of the stream.
     Stored {
-        /// Where in the stream.
-        place: Place,
-        /// What it holds.
+        /// Its position in the stream.
+        position: StreamPosition,
+        /// Its content.
         payload: Bytes,
     },
     /// Everything that was in the stream has been sent.
     CaughtUp,
 }
 
-/// See the module.
+/// The task that reads the stream.
 pub(super) struct Follower {
     pub(super) server: Server,
     pub(super) stream: String,
     /// The newest message that was sent.
-    pub(super) place: Place,
+    pub(super) position: StreamPosition,
     pub(super) status: Status,
-    pub(super) book: mpsc::Sender<Fed>,
-    /// Why it was not followed last; `None` once it was.
-    pub(super) told: Option<StreamError>,
+    pub(super) book: mpsc::Sender<StreamItem>,
+    /// The last error that was logged; `None` once the stream is followed again.
+    pub(super) logged: Option<StreamError>,
 }
 
-/// The book takes no more.
+/// The receiver of the book is closed.
 struct Closed;
 
 impl Follower {
-    /// Reads until the book takes no more.
+    /// Reads until the receiver is closed.
     pub(super) async fn run(mut self) {
         loop {
             let Err(error) = self.follow().await else { return };
             self.status.failed(&error);
             // The same reason twice a second would fill the log.
-            if self.told.as_ref() != Some(&error) {
+            if self.logged.as_ref() != Some(&error) {
                 tracing::warn!(%error, "the stream of the orderbook is not followed");
             }
             let pause = if error.is_passing() { RETRY } else { RETRY_MISMATCH };
-            self.told = Some(error);
+            self.logged = Some(error);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.book.closed() => return,
@@ -78,10 +78,10 @@ impl Follower {
         }
     }
 
-    /// Reads until something goes wrong; `Ok` when the book takes no more.
+    /// Reads until something goes wrong; `Ok` when the receiver is closed.
     async fn follow(&mut self) -> Result<(), StreamError> {
-        let stream = attach(&self.server, &self.stream, self.place).await?;
-        let reader = stream.create_consumer(from(self.place.seq + 1)).await.map_err(StreamError::away)?;
+        let stream = attach(&self.server, &self.stream, self.position).await?;
+        let reader = stream.create_consumer(from(self.position.seq + 1)).await.map_err(StreamError::away)?;
         let is_empty = reader.cached_info().num_pending == 0;
         let bytes = PULL_BYTES.max(2 * self.server.context.client().max_payload());
         let messages = reader.stream().max_messages_per_batch(PULL_MESSAGES).max_bytes_per_batch(bytes);
@@ -89,9 +89,9 @@ impl Follower {
         let mut messages = messages.map_err(StreamError::away)?;
         let doubt = self.status.doubts();
         self.status.ready();
-        self.told = None;
-        tracing::info!(stream = self.stream, after = self.place.seq, "following the stream of the orderbook");
-        if is_empty && self.tell(Fed::CaughtUp).await.is_err() {
+        self.logged = None;
+        tracing::info!(stream = self.stream, after = self.position.seq, "following the stream of the orderbook");
+        if is_empty && self.send(StreamItem::CaughtUp).await.is_err() {
             return Ok(());
         }
         let mut read = 0;
@@ -126,30 +126,30 @@ impl Follower {
         }
         let (seq, pending) = (info.stream_sequence, info.pending);
         let stored_at = u64::try_from(info.published.unix_timestamp_nanos()).ok();
-        if seq <= self.place.seq {
+        if seq <= self.position.seq {
             return Err(StreamError::away("the stream went back"));
         }
-        if seq > self.place.seq + 1 {
-            // Either single messages were removed, of which nothing can be known, or the beginning is gone.
+        if seq > self.position.seq + 1 {
+            // Either single messages were removed, which cannot be recovered, or the beginning is gone.
             let info = stream.get_info().await.map_err(StreamError::away)?;
-            has_next(&info, self.place.seq)?;
+            has_next(&info, self.position.seq)?;
             tracing::warn!(
-                after = self.place.seq,
+                after = self.position.seq,
                 before = seq,
                 "events were taken out of the stream of the orderbook"
             );
         }
-        let place = Place { seq, stored_at };
-        let mut told = self.tell(Fed::Stored { place, payload: message.message.payload }).await;
-        self.place = place;
-        if pending == 0 && told.is_ok() {
-            told = self.tell(Fed::CaughtUp).await;
+        let position = StreamPosition { seq, stored_at };
+        let mut sent = self.send(StreamItem::Stored { position, payload: message.message.payload }).await;
+        self.position = position;
+        if pending == 0 && sent.is_ok() {
+            sent = self.send(StreamItem::CaughtUp).await;
         }
-        Ok(told)
+        Ok(sent)
     }
 
-    async fn tell(&self, fed: Fed) -> Result<(), Closed> {
-        self.book.send(fed).await.map_err(|_| Closed)
+    async fn send(&self, item: StreamItem) -> Result<(), Closed> {
+        self.book.send(item).await.map_err(|_| Closed)
     }
 }
 

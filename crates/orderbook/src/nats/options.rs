@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Subject of the change events (docs/orderbook.md).
 pub const SUBJECT: &str = "orderbook.events";
-/// Name of the stream when nothing is said.
+/// Default name of the stream.
 pub const STREAM_DEFAULT: &str = "orderbook";
 
 /// Where the shared stream is.
@@ -69,7 +69,7 @@ impl fmt::Debug for Login {
 /// Files for TLS, PEM.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// Authorities that may vouch for the server, in the place of the system's; with it the connection must be encrypted.
+    /// Certificate authorities trusted for the server, instead of the system's; with it the connection must be encrypted.
     pub authorities: Option<PathBuf>,
     /// Our own certificate and its key.
     pub certificate: Option<(PathBuf, PathBuf)>,

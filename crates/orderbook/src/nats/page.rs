@@ -11,9 +11,9 @@ use super::StreamError;
 use super::follow::from;
 use crate::service::{EventsError, EventsPage, StoredEvent};
 
-/// Messages asked for at a time.
+/// Messages of one pull request.
 const PULL_MESSAGES: usize = 100;
-/// Bytes of events after which a page ends, whatever its limit.
+/// Bytes of events after which a page ends, regardless of its limit.
 const PAGE_BYTES: usize = 8 << 20;
 
 /// At most `limit` messages after number `since`; those that are no JSON object are left out.

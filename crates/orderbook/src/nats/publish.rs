@@ -19,7 +19,7 @@ pub(super) const WINDOW: usize = 1_000;
 /// An event as it goes into the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outgoing {
-    /// `Nats-Msg-Id`; none for an event that means nothing to the book.
+    /// `Nats-Msg-Id`; none for an event without an effect.
     id: Option<String>,
     text: Bytes,
 }
@@ -31,7 +31,7 @@ impl Outgoing {
     }
 }
 
-/// Table, key and position (docs/orderbook.md), and a digest of what the event says: two states of one order may have the same
+/// Table, key and position (docs/orderbook.md), and a digest of the order: two states of one order may have the same
 /// position, for two changes can happen in one millisecond, and neither may be taken for the other.
 fn message_id(effect: &Effect) -> Option<String> {
     let (table, key, position, digest) = match effect {
@@ -48,14 +48,14 @@ fn message_id(effect: &Effect) -> Option<String> {
     // Writing to a string cannot fail.
     let _ = match position {
         Position::Time(micros) => write!(id, ":t{micros}"),
-        Position::Log(0, place) => write!(id, ":{place}"),
-        Position::Log(file, place) => write!(id, ":{file}.{place}"),
+        Position::Log(0, offset) => write!(id, ":{offset}"),
+        Position::Log(file, offset) => write!(id, ":{file}.{offset}"),
     };
     let _ = write!(id, ":{digest:016x}");
     Some(id)
 }
 
-/// Publishes events in their order. Answers the greatest number in the stream once each of them is acknowledged.
+/// Publishes events in their order. Returns the greatest number in the stream once each of them is acknowledged.
 pub(super) async fn publish(context: &Context, stream: &str, events: Vec<Outgoing>) -> Result<u64, PublishError> {
     let mut waiting: VecDeque<PublishAckFuture> = VecDeque::with_capacity(WINDOW.min(events.len()));
     let mut newest = 0;

@@ -1,12 +1,12 @@
 //! A stream of NATS JetStream as the durable stream: many gateways publish to it, each follows it and has the same book.
 //!
 //! ```text
-//!  request ─▶ checked ─▶ publish (many at once) ─▶ JetStream ─▶ follow (one task) ─▶ feed (one thread) ─▶ Book
+//!  request ─▶ checked ─▶ publish (many at once) ─▶ JetStream ─▶ follow (one task) ─▶ feed (one thread) ─▶ MarketBook
 //!     202 ◀── every event acknowledged, and in the book ◀──────────────────────────────────┘
 //! ```
 //!
-//! Numbers of events are those of the stream. What the server does not acknowledge in time is refused; then nothing is asked of
-//! it until it answers again, so that callers need not wait.
+//! Numbers of events are those of the stream. What the server does not acknowledge in time is refused; then nothing is
+//! published until it answers again, so that callers need not wait.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -20,12 +20,12 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::connect::{Server, connect};
 use super::feed::{Feed, Progress};
-use super::follow::{Fed, Follower};
+use super::follow::{Follower, StreamItem};
 use super::publish::{Outgoing, publish};
 use super::{NatsOptions, StreamError, page};
+use crate::book_file;
 use crate::durable::{StreamState, checked};
 use crate::journal::JournalError;
-use crate::kept;
 use crate::service::{EventsError, EventsPage, IngestError, Options, Shared};
 
 /// Requests that publish at once; further ones wait.
@@ -33,13 +33,13 @@ const PUBLISHERS: usize = 4;
 /// Readers of pages at once; further ones wait.
 const READERS: usize = 4;
 /// Messages that wait for the book; each may have half a megabyte.
-const FED: usize = 256;
+const ITEMS_MAX: usize = 256;
 /// Longest time that a request waits for its turn, and then for its acknowledgements.
 const APPEND_WITHIN: Duration = Duration::from_secs(10);
 /// Longest wait for the book to have what was acknowledged.
 const APPLY_WITHIN: Duration = Duration::from_secs(5);
 
-/// How the stream is, as its follower, its publishers and its callers share it.
+/// State of the stream, as its follower, its publishers and its callers share it.
 #[derive(Debug, Clone)]
 pub(super) struct Status {
     state: watch::Sender<Option<StreamState>>,
@@ -66,13 +66,13 @@ impl Status {
     }
 
     /// A publisher was not answered as it should be: nothing more is sent until the follower has seen the stream again. Of
-    /// several that began after doubt `known` one is enough.
-    fn doubt(&self, known: u64, reason: String) {
+    /// several that began after doubt `seen_doubts` one is enough.
+    fn doubt(&self, seen_doubts: u64, reason: String) {
         self.doubt.send_if_modified(|doubt| {
-            let is_first = doubt.0 == known;
+            let is_first = doubt.0 == seen_doubts;
             if is_first {
                 self.state.send_replace(Some(StreamState::Away));
-                *doubt = (known + 1, reason);
+                *doubt = (seen_doubts + 1, reason);
             }
             is_first
         });
@@ -84,14 +84,14 @@ impl Status {
     }
 
     /// Waits until the stream is doubted once more.
-    pub(super) async fn doubted(&self, known: u64) -> String {
+    pub(super) async fn doubted(&self, seen_doubts: u64) -> String {
         let mut doubt = self.doubt.subscribe();
         // The sender lives in `self`.
-        doubt.wait_for(|doubt| doubt.0 != known).await.map(|doubt| doubt.1.clone()).unwrap_or_default()
+        doubt.wait_for(|doubt| doubt.0 != seen_doubts).await.map(|doubt| doubt.1.clone()).unwrap_or_default()
     }
 }
 
-/// See the module.
+/// A shared stream, its follower and its publishers.
 pub(crate) struct JetStream {
     server: Server,
     name: String,
@@ -104,24 +104,30 @@ pub(crate) struct JetStream {
 }
 
 impl JetStream {
-    /// Reads the kept book and begins to follow the stream. Waits for the server, but not for ever; once it answers, until the
+    /// Reads the saved book and begins to follow the stream. Waits for the server for a bounded time; once it answers, until the
     /// book has all that the stream holds.
     pub(crate) fn open(options: Options, nats: &NatsOptions) -> Result<(Arc<Shared>, Self), JournalError> {
         let folder = options.book_folder();
         let no_runtime = |reason: String| StreamError::Settings { reason };
         let runtime = Handle::try_current().map_err(|error| no_runtime(error.to_string()))?;
-        let (book, place) = kept::newest(&folder, options.limits)?;
+        let (book, position) = book_file::newest(&folder, options.limits)?;
         let server = runtime.block_on(connect(nats))?;
         let shared = Arc::new(Shared::new(options, book));
         let status = Status::new();
-        let (progress, seen) = watch::channel(Progress { seq: place.seq, is_caught_up: false });
-        let (book, told) = mpsc::channel::<Fed>(FED);
-        let feed = Feed::new(Arc::clone(&shared), place, progress);
-        let thread = std::thread::Builder::new().name("orderbook".to_owned()).spawn(move || feed.run(told));
+        let (progress, seen) = watch::channel(Progress { seq: position.seq, is_caught_up: false });
+        let (book, items) = mpsc::channel::<StreamItem>(ITEMS_MAX);
+        let feed = Feed::new(Arc::clone(&shared), position, progress);
+        let thread = std::thread::Builder::new().name("orderbook".to_owned()).spawn(move || feed.run(items));
         let thread = thread.map_err(|source| JournalError::File { file: folder, source })?;
         let (name, follow_status) = (nats.stream.clone(), status.clone());
-        let follower =
-            Follower { server: server.clone(), stream: name.clone(), place, status: follow_status, book, told: None };
+        let follower = Follower {
+            server: server.clone(),
+            stream: name.clone(),
+            position,
+            status: follow_status,
+            book,
+            logged: None,
+        };
         let task = runtime.spawn(follower.run()).abort_handle();
         let stream = Self {
             server,
@@ -154,7 +160,7 @@ impl JetStream {
                 stream = self.name,
                 book = seq,
                 reason = reason.unwrap_or_else(|| self.server.why_away()),
-                "the NATS server of the orderbook does not answer: the book is served as it was kept and takes no events until \
+                "the NATS server of the orderbook does not answer: the book is served as it was saved and takes no events until \
                  it does. Check that nats-server runs with JetStream (-js) and that [orderbook] nats_url names it"
             );
             return Ok(());
@@ -193,23 +199,23 @@ impl JetStream {
         Ok(count)
     }
 
-    /// Answers the greatest number in the stream once every event is acknowledged.
+    /// Returns the greatest number in the stream once every event is acknowledged.
     async fn publish(&self, events: Vec<Outgoing>) -> Result<u64, IngestError> {
         if self.state() != StreamState::Ready {
             return Err(IngestError::Unavailable);
         }
-        // A publisher that waits for others knows nothing of the stream yet.
+        // A publisher that waits for others has not used the stream yet.
         let turn = tokio::time::timeout(APPEND_WITHIN, self.publishers.acquire()).await;
         let Ok(Ok(_turn)) = turn else { return Err(IngestError::Unavailable) };
         let doubts = self.status.doubts();
-        // Those before may have found the stream away.
+        // The stream may have gone away meanwhile.
         if self.state() != StreamState::Ready {
             return Err(IngestError::Unavailable);
         }
         let publishing = publish(&self.server.context, &self.name, events);
         let reason = match tokio::time::timeout(APPEND_WITHIN, publishing).await {
             Ok(Ok(newest)) => return Ok(newest),
-            // An event that is too long for the server says nothing about the stream.
+            // An event that is too long for the server does not mean that the stream is away.
             Ok(Err(error)) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
                 tracing::error!(%error, "events of the orderbook are too long: raise max_payload of the NATS server");
                 return Err(IngestError::Unavailable);
@@ -217,7 +223,7 @@ impl JetStream {
             Ok(Err(error)) => error.to_string(),
             Err(_) => "acknowledgements come too late".to_owned(),
         };
-        tracing::error!(reason, "events of the orderbook cannot be kept");
+        tracing::error!(reason, "events of the orderbook cannot be stored");
         self.status.doubt(doubts, reason);
         Err(IngestError::Unavailable)
     }
@@ -237,7 +243,7 @@ impl JetStream {
         self.status.state.borrow().unwrap_or(StreamState::Away)
     }
 
-    /// Ends the follower; the book takes in what it has been sent and is kept. Blocks.
+    /// Ends the follower; the book applies what it has received and is saved. Blocks.
     pub(crate) fn close(&self) {
         self.task.abort();
         let thread = self.thread.lock().take();

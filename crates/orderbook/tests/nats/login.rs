@@ -5,14 +5,14 @@ use std::process::{Command, Stdio};
 
 use paraffin_orderbook::{Login, NatsOptions, StreamState, TlsFiles};
 
-use crate::Town;
+use crate::Harness;
 use crate::server::Server;
 use crate::support::listing;
 
 fn takes(options: NatsOptions) -> bool {
-    let (town, folder) = (Town::new(), tempfile::tempdir().unwrap());
-    let orderbook = town.open(folder.path(), options);
-    let is_taken = town.ingest(&orderbook, &listing("clx1", "open", 1, 1)).is_ok();
+    let (harness, folder) = (Harness::new(), tempfile::tempdir().unwrap());
+    let orderbook = harness.open(folder.path(), options);
+    let is_taken = harness.ingest(&orderbook, &listing("clx1", "open", 1, 1)).is_ok();
     assert_eq!(is_taken, orderbook.stream_state() == StreamState::Ready);
     orderbook.close();
     is_taken
@@ -36,7 +36,7 @@ fn a_token_is_given() {
     assert!(!takes(NatsOptions { login: Login::Token("other".to_owned()), ..server.options() }));
 }
 
-/// A certificate for this host that vouches for itself.
+/// A self-signed certificate for this host.
 fn certificate(openssl: &Path, folder: &Path, name: &str) {
     let file = |ending: &str| folder.join(format!("{name}.{ending}")).display().to_string();
     let made = Command::new(openssl)
@@ -51,7 +51,7 @@ fn certificate(openssl: &Path, folder: &Path, name: &str) {
 }
 
 #[test]
-fn the_connection_is_encrypted_and_the_server_must_be_vouched_for() {
+fn the_connection_is_encrypted_and_the_server_must_be_trusted() {
     let Some([openssl]) = paraffin_testkit::installed(["openssl"], "openssl") else { return };
     let folder = tempfile::tempdir().unwrap();
     certificate(&openssl, folder.path(), "server");
@@ -72,6 +72,6 @@ fn the_connection_is_encrypted_and_the_server_must_be_vouched_for() {
         ..server.options()
     };
     assert!(takes(options("server.pem", Some("other"))));
-    assert!(!takes(options("other.pem", Some("other"))), "a server that nobody vouches for");
+    assert!(!takes(options("other.pem", Some("other"))), "a server with an untrusted certificate");
     assert!(!takes(options("server.pem", None)), "a client without a certificate");
 }

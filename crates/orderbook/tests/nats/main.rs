@@ -19,12 +19,12 @@ use tokio::runtime::Runtime;
 
 const BOOK: &str = "orbitals:mainnet:book:*";
 
-/// Gateways with a runtime of their own, and a client that speaks to the server beside them.
-struct Town {
+/// Orderbooks of several gateways with one runtime, and a client of the server.
+struct Harness {
     runtime: Runtime,
 }
 
-impl Town {
+impl Harness {
     fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         Self { runtime }
@@ -77,7 +77,7 @@ impl Town {
     }
 }
 
-/// What an operator makes who makes the stream himself.
+/// A stream that an operator creates.
 fn stream_settings() -> jetstream::stream::Config {
     let subjects = vec![SUBJECT.to_owned()];
     jetstream::stream::Config { name: "orderbook".to_owned(), subjects, ..Default::default() }

@@ -1,4 +1,4 @@
-//! A server with a folder that goes with the test.
+//! A NATS server in a temporary folder.
 
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use paraffin_orderbook::NatsOptions;
 use paraffin_testkit::NatsServer;
 
-/// See the module.
+/// A NATS server whose folder is removed with it.
 pub(crate) struct Server {
     // Ends before its folder goes.
     server: NatsServer,
@@ -47,11 +47,11 @@ impl DerefMut for Server {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) fn wait(within: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < within, "waited in vain for {what}");
+        assert!(begin.elapsed() < within, "{what}: not within {within:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

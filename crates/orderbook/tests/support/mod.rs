@@ -1,7 +1,7 @@
 //! Events as databases send them, shared by the tests.
 #![allow(dead_code, clippy::unwrap_used)] // every test takes its part; a failed `unwrap` fails the test
 
-use paraffin_orderbook::{Book, Effect, Limits, Tables};
+use paraffin_orderbook::{Effect, Limits, MarketBook, Tables};
 use serde_json::{Value, json};
 
 pub(crate) const NOW: u64 = 1_784_592_000_000_000;
@@ -27,33 +27,33 @@ pub(crate) fn deletion(id: &str, lsn: u64) -> Value {
     json!({ "op": "d", "source": { "table": "orbital_listings", "lsn": lsn }, "before": { "id": id }, "after": null })
 }
 
-/// What events mean.
+/// Effects of events.
 pub(crate) fn effects(events: &Value) -> Vec<Effect> {
     let body = events.to_string();
     let events = paraffin_orderbook::read(body.as_bytes(), &tables(), NOW).unwrap();
     events.into_iter().map(|event| event.effect).collect()
 }
 
-pub(crate) fn book(events: &Value) -> Book {
-    let mut book = Book::new(Limits::default());
-    tell(&mut book, events);
+pub(crate) fn book(events: &Value) -> MarketBook {
+    let mut book = MarketBook::new(Limits::default());
+    apply_events(&mut book, events);
     book
 }
 
-/// Takes events in.
-pub(crate) fn tell(book: &mut Book, events: &Value) {
+/// Applies events to a book.
+pub(crate) fn apply_events(book: &mut MarketBook, events: &Value) {
     for effect in effects(events) {
         book.apply(effect);
     }
 }
 
 /// One order as its readers see it.
-pub(crate) fn envelope(book: &Book, source: &str, id: &str) -> Value {
+pub(crate) fn envelope(book: &MarketBook, source: &str, id: &str) -> Value {
     serde_json::from_slice(book.order(source, id).unwrap().text()).unwrap()
 }
 
 /// CRC-32 over the orders of a market as a client computes it from their envelopes.
-pub(crate) fn checksum(book: &Book, market: &str) -> u32 {
+pub(crate) fn checksum(book: &MarketBook, market: &str) -> u32 {
     let mut orders: Vec<Value> =
         book.snapshot(market).orders.iter().map(|order| serde_json::from_slice(order.text()).unwrap()).collect();
     orders.sort_by_key(|order| order["id"].as_str().unwrap().to_owned());

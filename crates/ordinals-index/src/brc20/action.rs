@@ -1,4 +1,4 @@
-//! What inscriptions did, and the text of it that OPI's hashes are made of.
+//! BRC-20 events, and the canonical text of which OPI's hashes are made.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub enum Action {
     Predeploy {
         /// Who announced it.
         owner: Arc<Script>,
-        /// As the inscription has it, whatever it is.
+        /// The text of the inscription, unchecked.
         hash: String,
         /// Height of the block.
         height: Height,
@@ -56,7 +56,7 @@ pub enum Action {
         ticker: Ticker,
         /// See [`Action`].
         decimals: u8,
-        /// How many; fewer than asked for when no more were left.
+        /// How many; fewer than requested when no more were left.
         amount: Amount,
         /// The first parent of the inscription, whether or not it mattered.
         parent: Option<InscriptionId>,

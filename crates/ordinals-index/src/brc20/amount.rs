@@ -1,8 +1,8 @@
-//! Amounts: whole numbers of the 18th decimal place, whatever the token's own decimals are, as OPI keeps them.
+//! Amounts: whole numbers of the 18th decimal place, independent of the token's own decimals, as in OPI.
 
 use std::fmt;
 
-/// Decimal places in which all amounts are kept, and the most that a token can have.
+/// Decimal places of all stored amounts, and the most that a token can have.
 pub const DECIMALS_MAX: u8 = 18;
 
 /// An amount in units of the 18th decimal place. Never above [`Amount::MAX`] where a user chose it.
@@ -10,7 +10,7 @@ pub const DECIMALS_MAX: u8 = 18;
 pub struct Amount(pub u128);
 
 impl Amount {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
     /// The largest supply, limit or amount: 2^64 - 1 whole tokens.
     pub const MAX: Self = Self((u64::MAX as u128) * 1_000_000_000_000_000_000);

@@ -16,7 +16,7 @@ use super::ledger::{Balance, Ledger, LedgerError, Note, Predeploy, Token};
 use super::operation::Operation;
 use super::rules::Rules;
 use super::ticker::Ticker;
-use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use crate::event::{Destination, EventKind, InscriptionEvent, InscriptionId};
 
 /// Outputs with these scripts burn what is sent to them: a bare `OP_RETURN`, and the address of the programmable module, which
 /// does not exist here. Any other `OP_RETURN` script becomes the owner, as in OPI.
@@ -56,15 +56,15 @@ impl<L: Ledger> Block<'_, L> {
     fn inscription(&mut self, event: &InscriptionEvent) -> Result<(), LedgerError> {
         match &event.kind {
             EventKind::Moved { .. } => self.moved(event),
-            EventKind::Revealed { number, is_vindicated, parents, said, .. } => {
+            EventKind::Revealed { number, is_vindicated, parents, envelope, .. } => {
                 // Cursed ones never count, forgiven or not. One revealed into fees counts for no script.
                 let is_counted = *number >= 0 && !is_vindicated;
-                let Landing::Output { script_pubkey, .. } = &event.landing else { return Ok(()) };
+                let Destination::Output { script_pubkey, .. } = &event.destination else { return Ok(()) };
                 if !is_counted {
                     return Ok(());
                 }
-                let Some(said) = said else { return Ok(()) };
-                let operation = Operation::read(said.content_type.as_deref(), said.body.as_deref());
+                let Some(envelope) = envelope else { return Ok(()) };
+                let operation = Operation::read(envelope.content_type.as_deref(), envelope.body.as_deref());
                 let Some(operation) = operation else { return Ok(()) };
                 let parent = parents.first().copied();
                 let action = self.revealed(event.id, script_pubkey, parent, operation)?;
@@ -169,9 +169,9 @@ impl<L: Ledger> Block<'_, L> {
     /// fee was paid, and the coinbase's own event, later in the block, finds no note either.
     fn moved(&mut self, event: &InscriptionEvent) -> Result<(), LedgerError> {
         let Some(note) = self.ledger.note(event.id)? else { return Ok(()) };
-        let target = match &event.landing {
-            Landing::Output { script_pubkey, .. } => Some(Arc::clone(script_pubkey)),
-            Landing::Fee | Landing::Lost => None,
+        let target = match &event.destination {
+            Destination::Output { script_pubkey, .. } => Some(Arc::clone(script_pubkey)),
+            Destination::Fee | Destination::Lost => None,
         };
         let action = self.transfer(event.id, note, target)?;
         self.record(event, Some(action));

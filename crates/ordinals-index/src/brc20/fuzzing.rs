@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::json::{Member, members};
 use super::{MemoryLedger, Rules, apply_block};
-use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
+use crate::event::{Destination, EnvelopeFields, EventKind, InscriptionEvent, InscriptionId};
 
 const KEYS: [&str; 4] = ["p", "op", "tick", "amt"];
 
@@ -49,9 +49,9 @@ pub fn block(bodies: &[&[u8]]) {
         let mut txid = [0; 32];
         txid[..8].copy_from_slice(&(number as u64).to_le_bytes());
         let txid = Txid::from_byte_array(txid);
-        let landing =
-            Landing::Output { outpoint: OutPoint { txid, vout: 0 }, offset: 0, script_pubkey: Arc::clone(&owner) };
-        InscriptionEvent { txid, place: 0, id: InscriptionId { txid, index: 0 }, landing, kind }
+        let destination =
+            Destination::Output { outpoint: OutPoint { txid, vout: 0 }, offset: 0, script_pubkey: Arc::clone(&owner) };
+        InscriptionEvent { txid, transaction_index: 0, id: InscriptionId { txid, index: 0 }, destination, kind }
     };
     let reveals = bodies.iter().enumerate().map(|(number, body)| {
         let first = event(0, EventKind::Moved { moves: 0 }).id;
@@ -62,10 +62,10 @@ pub fn block(bodies: &[&[u8]]) {
                 is_vindicated: false,
                 is_first_on_sat: true,
                 parents: vec![first],
-                said: Some(Box::new(Said {
+                envelope: Some(Box::new(EnvelopeFields {
                     body: Some(Bytes::copy_from_slice(body)),
                     content_type: Some(Bytes::from_static(b"text/plain")),
-                    ..Said::default()
+                    ..EnvelopeFields::default()
                 })),
             },
         )

@@ -23,8 +23,8 @@ impl BlockHashes {
     pub fn of(before: Option<[u8; 32]>, events: &[Brc20Event]) -> Self {
         // One text at a time: thousands of events may name a script that is nearly as long as a block.
         let mut text = sha256::Hash::engine();
-        for (place, event) in events.iter().enumerate() {
-            if place > 0 {
+        for (index, event) in events.iter().enumerate() {
+            if index > 0 {
                 text.input(SEPARATOR.as_bytes());
             }
             text.input(event.canonical().as_bytes());

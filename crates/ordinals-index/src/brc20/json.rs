@@ -12,12 +12,12 @@ const DEPTH_MAX: usize = 127;
 /// A number without an exponent is finite up to so many characters.
 const FINITE_LEN_MAX: usize = 300;
 
-/// What an object says of one key.
+/// The value of one key of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Member {
-    /// Nothing.
+    /// The object does not have the key.
     Absent,
-    /// Something that is no text.
+    /// A value that is no text.
     Other,
     /// A text.
     Text(String),
@@ -30,7 +30,7 @@ pub(super) fn members<const N: usize>(bytes: &[u8], keys: &[&str; N]) -> Option<
     if !reader.eat(b'{') {
         return None;
     }
-    let mut found = [const { Member::Absent }; N];
+    let mut values = [const { Member::Absent }; N];
     reader.skip_space();
     if !reader.eat(b'}') {
         loop {
@@ -40,7 +40,7 @@ pub(super) fn members<const N: usize>(bytes: &[u8], keys: &[&str; N]) -> Option<
             reader.colon()?;
             match wanted {
                 None => reader.skip_value(1)?,
-                Some(place) => found[place] = reader.member()?,
+                Some(index) => values[index] = reader.member()?,
             }
             reader.skip_space();
             match reader.next()? {
@@ -51,7 +51,7 @@ pub(super) fn members<const N: usize>(bytes: &[u8], keys: &[&str; N]) -> Option<
         }
     }
     reader.skip_space();
-    (reader.at == bytes.len()).then_some(found)
+    (reader.at == bytes.len()).then_some(values)
 }
 
 /// An open array or object.
@@ -274,7 +274,7 @@ mod tests {
 
     const KEYS: [&str; 2] = ["a", "b"];
 
-    /// What `serde_json` says; numbers beyond the range of a float, which it keeps here, are for other tests.
+    /// The result of `serde_json`; numbers beyond the range of a float, which it accepts here, are for other tests.
     fn judge(bytes: &[u8]) -> Option<[Member; 2]> {
         let Ok(Value::Object(object)) = serde_json::from_slice::<Value>(bytes) else { return None };
         Some(KEYS.map(|key| match object.get(key) {

@@ -1,4 +1,4 @@
-//! What the engine keeps between blocks.
+//! The state of the engine between blocks.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ pub enum LedgerError {
     /// The store failed.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// A row does not have its form, or sums do not fit together; the words say which.
+    /// A row does not have its form, or sums do not fit together; the text names the fault.
     #[error("the BRC-20 index is damaged: {0}")]
     Damaged(&'static str),
 }
@@ -144,19 +144,19 @@ pub trait Ledger {
     /// See [`Ledger::token`].
     fn add_note(&mut self, id: InscriptionId, note: &Note) -> Result<(), LedgerError>;
 
-    /// It moved.
+    /// A transfer inscription moved.
     ///
     /// # Errors
     /// See [`Ledger::token`].
     fn remove_note(&mut self, id: InscriptionId, note: &Note) -> Result<(), LedgerError>;
 
-    /// What an inscription announced, if that is what it did.
+    /// The predeploy of an inscription; `None` if it is none.
     ///
     /// # Errors
     /// See [`Ledger::token`].
     fn predeploy(&self, id: InscriptionId) -> Result<Option<Predeploy>, LedgerError>;
 
-    /// Keeps what an inscription announced.
+    /// Stores a predeploy.
     ///
     /// # Errors
     /// See [`Ledger::token`].

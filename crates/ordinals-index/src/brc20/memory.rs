@@ -7,7 +7,7 @@ use bitcoin::{Script, ScriptBuf};
 use super::ledger::{Balance, Ledger, LedgerError, Note, Predeploy, Token};
 use crate::event::InscriptionId;
 
-/// See the module.
+/// A ledger whose rows are in memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryLedger {
     /// By name in lower case.
@@ -42,8 +42,8 @@ impl Ledger for MemoryLedger {
         after: Balance,
     ) -> Result<(), LedgerError> {
         let tokens = self.balances.entry(script.to_owned()).or_default();
-        let known = tokens.insert(ticker.to_owned(), after).unwrap_or_default();
-        if known == before { Ok(()) } else { Err(LedgerError::Damaged("a balance is not what it was")) }
+        let replaced = tokens.insert(ticker.to_owned(), after).unwrap_or_default();
+        if replaced == before { Ok(()) } else { Err(LedgerError::Damaged("a balance is not what it was")) }
     }
 
     fn balances_of(&self, script: &Script) -> Result<Vec<(String, Balance)>, LedgerError> {

@@ -1,4 +1,4 @@
-//! BRC-20: tokens kept by inscriptions of JSON texts, by the rules of OPI's indexer.
+//! BRC-20: tokens made by inscriptions of JSON texts, by the rules of OPI's indexer.
 //!
 //! [`apply_block`] is the engine: it takes what happened to inscriptions in a block, in order, and a [`Ledger`], and gives the
 //! events that count; [`BlockHashes`] are made of their canonical texts. [`Brc20Module`] keeps both in the store, as a part of

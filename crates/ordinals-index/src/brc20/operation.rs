@@ -1,13 +1,13 @@
-//! What an inscription asks for: its content read as OPI reads it. Whether it may is for the engine.
+//! The operation in the content of an inscription, parsed as OPI does. The engine decides whether it is valid.
 
 use super::json::{Member, members};
 use super::ticker::Ticker;
-use crate::event::Said;
+use crate::event::EnvelopeFields;
 
 /// Keys that matter, in the order in which [`members`] gives them back.
 const KEYS: [&str; 11] = ["p", "op", "tick", "amt", "max", "lim", "dec", "self_mint", "salt", "hash", "module"];
 
-/// What an inscription asks for. Numbers are still texts, because how they are read depends on the token.
+/// An operation of an inscription. Numbers are still texts, because their parsing depends on the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Operation {
     Predeploy { hash: String },
@@ -36,9 +36,9 @@ fn is_counted(content_type: &[u8]) -> bool {
     matches!(media_type, "text/plain" | "application/json")
 }
 
-/// Whether an envelope says anything that [`Operation::read`] looks at.
-pub(super) fn may_be_operation(said: &Said) -> bool {
-    said.body.is_some() && said.content_type.as_deref().is_some_and(is_counted)
+/// Whether an envelope has the fields that [`Operation::read`] needs.
+pub(super) fn may_be_operation(envelope: &EnvelopeFields) -> bool {
+    envelope.body.is_some() && envelope.content_type.as_deref().is_some_and(is_counted)
 }
 
 impl Operation {

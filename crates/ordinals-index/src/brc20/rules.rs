@@ -7,7 +7,7 @@ use paraffin_primitives::{Height, Network};
 
 /// Blocks before the height of 6-byte tickers from which on a predeploy counts.
 const PREDEPLOY_LEAD: Height = 10;
-/// Blocks that must lie between a predeploy and its deploy.
+/// Least distance in blocks between a predeploy and its deploy.
 pub(super) const PREDEPLOY_DELAY: Height = 3;
 
 /// What differs between networks.

@@ -78,19 +78,23 @@ fn every_field_goes_where_it_belongs() {
         b"first ",
         b"second",
     ]));
-    let said = found.inscription;
-    assert_eq!(said.body, bytes("first second"));
-    assert_eq!(said.content_type(), Some("text/plain"));
-    assert_eq!(said.pointer(), Some(7));
-    assert_eq!(said.parents.len(), 1);
-    assert_eq!(said.metadata, bytes("meta"));
-    assert_eq!(said.metaprotocol(), Some("proto"));
-    assert_eq!(said.content_encoding(), Some("br"));
-    assert_eq!(said.delegate().map(|id| id.index), Some(0));
-    assert_eq!(said.rune, bytes("rune"));
-    assert_eq!(said.properties, bytes("props"));
-    assert_eq!(said.property_encoding, bytes("br"));
-    assert!(!said.has_duplicate_field && !said.has_incomplete_field && !said.has_unrecognized_even_field);
+    let inscription = found.inscription;
+    assert_eq!(inscription.body, bytes("first second"));
+    assert_eq!(inscription.content_type(), Some("text/plain"));
+    assert_eq!(inscription.pointer(), Some(7));
+    assert_eq!(inscription.parents.len(), 1);
+    assert_eq!(inscription.metadata, bytes("meta"));
+    assert_eq!(inscription.metaprotocol(), Some("proto"));
+    assert_eq!(inscription.content_encoding(), Some("br"));
+    assert_eq!(inscription.delegate().map(|id| id.index), Some(0));
+    assert_eq!(inscription.rune, bytes("rune"));
+    assert_eq!(inscription.properties, bytes("props"));
+    assert_eq!(inscription.property_encoding, bytes("br"));
+    assert!(
+        !inscription.has_duplicate_field
+            && !inscription.has_incomplete_field
+            && !inscription.has_unrecognized_even_field
+    );
     assert_eq!((found.input, found.offset, found.has_pushnum, found.is_stutter), (0, 0, false, false));
 }
 
@@ -100,28 +104,28 @@ fn a_body_may_be_absent_empty_or_hold_empty_pushes() {
     assert_eq!(only(envelope(&[&[1], b"a", &[]])).inscription.body, bytes(""));
     assert_eq!(only(envelope(&[&[], b"a", &[], b"b"])).inscription.body, bytes("ab"));
     // Only where a field would stand does an empty push begin the body.
-    let said = only(envelope(&[&[1], &[], &[], b"x"])).inscription;
-    assert_eq!((said.content_type, said.body), (bytes(""), bytes("x")));
+    let inscription = only(envelope(&[&[1], &[], &[], b"x"])).inscription;
+    assert_eq!((inscription.content_type, inscription.body), (bytes(""), bytes("x")));
 }
 
 #[test]
 fn metadata_and_properties_join_their_values_and_count_as_duplicates() {
-    let said = only(envelope(&[&[5], b"a", &[17], b"c", &[5], b"b", &[17], b"d"])).inscription;
-    assert_eq!((said.metadata, said.properties), (bytes("ab"), bytes("cd")));
-    assert!(said.has_duplicate_field);
+    let inscription = only(envelope(&[&[5], b"a", &[17], b"c", &[5], b"b", &[17], b"d"])).inscription;
+    assert_eq!((inscription.metadata, inscription.properties), (bytes("ab"), bytes("cd")));
+    assert!(inscription.has_duplicate_field);
 }
 
 #[test]
 fn the_first_of_two_values_counts() {
-    let said = only(envelope(&[&[1], b"a", &[1], b"b"])).inscription;
-    assert_eq!(said.content_type(), Some("a"));
-    assert!(said.has_duplicate_field && !said.has_unrecognized_even_field);
+    let inscription = only(envelope(&[&[1], b"a", &[1], b"b"])).inscription;
+    assert_eq!(inscription.content_type(), Some("a"));
+    assert!(inscription.has_duplicate_field && !inscription.has_unrecognized_even_field);
     // The second pointer is a field left over, and even.
-    let said = only(envelope(&[&[2], &[1], &[2], &[2]])).inscription;
-    assert_eq!(said.pointer(), Some(1));
-    assert!(said.has_duplicate_field && said.has_unrecognized_even_field);
-    let said = only(envelope(&[&[21], b"a", &[21], b"b"])).inscription;
-    assert!(said.has_duplicate_field);
+    let inscription = only(envelope(&[&[2], &[1], &[2], &[2]])).inscription;
+    assert_eq!(inscription.pointer(), Some(1));
+    assert!(inscription.has_duplicate_field && inscription.has_unrecognized_even_field);
+    let inscription = only(envelope(&[&[21], b"a", &[21], b"b"])).inscription;
+    assert!(inscription.has_duplicate_field);
 }
 
 #[test]
@@ -135,8 +139,8 @@ fn even_fields_must_be_known_and_odd_ones_need_not() {
         (&[255], false),
         (&[1, 2], false),
     ] {
-        let said = only(envelope(&[field, b"x"])).inscription;
-        assert_eq!(said.has_unrecognized_even_field, is_even, "{field:?}");
+        let inscription = only(envelope(&[field, b"x"])).inscription;
+        assert_eq!(inscription.has_unrecognized_even_field, is_even, "{field:?}");
     }
 }
 
@@ -149,8 +153,8 @@ fn a_field_without_a_value_is_incomplete() {
 
 #[test]
 fn parents_that_are_no_ids_are_passed_over() {
-    let said = only(envelope(&[&[3], b"short", &[3], &[1; 32], &[3], &[1; 33], &[3], &[1; 37]])).inscription;
-    assert_eq!(said.parents.iter().map(|id| id.index).collect::<Vec<_>>(), [0, 1]);
+    let inscription = only(envelope(&[&[3], b"short", &[3], &[1; 32], &[3], &[1; 33], &[3], &[1; 37]])).inscription;
+    assert_eq!(inscription.parents.iter().map(|id| id.index).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
@@ -184,11 +188,11 @@ fn several_envelopes_of_a_script_and_of_inputs_are_told_apart() {
     let id = |index| InscriptionId { txid: OutPoint::null().txid, index };
     let script = ScriptBuf::from_bytes(envelope(&[&[], b"c"]).into_script().into_bytes());
     let transaction = transaction(vec![witness(script)]);
-    assert_eq!(inscription_of(&transaction, &id(0)).and_then(|said| said.body), bytes("c"));
+    assert_eq!(inscription_of(&transaction, &id(0)).and_then(|inscription| inscription.body), bytes("c"));
     assert_eq!(inscription_of(&transaction, &id(1)), None);
 }
 
-/// A broken start right before an envelope marks it, and every one after it until another broken start says otherwise.
+/// A broken start right before an envelope marks it, and every one after it until the next broken start.
 #[test]
 fn stutters_are_marked() {
     let stutter = |builder: Builder| builder.push_opcode(OP_FALSE).push_opcode(OP_FALSE).push_opcode(all::OP_IF);
@@ -261,8 +265,8 @@ proptest! {
         let mut script = begun().into_script().into_bytes();
         script.extend(tail);
         for envelope in envelopes(&transaction(vec![witness(ScriptBuf::from_bytes(script.clone()))])) {
-            let said = envelope.inscription;
-            prop_assert!(said.body.map_or(0, |body| body.len()) <= script.len());
+            let inscription = envelope.inscription;
+            prop_assert!(inscription.body.map_or(0, |body| body.len()) <= script.len());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::envelope::Envelope;
-use crate::event::{InscriptionId, Said};
+use crate::event::{EnvelopeFields, InscriptionId};
 
 /// An inscription between the inputs and the outputs of a transaction, or of a block's fees.
 pub(super) struct Flotsam {
@@ -20,17 +20,17 @@ pub(super) enum Origin {
         sequence: u32,
         /// How often it has moved.
         moves: u32,
-        /// `None` when it is not needed: what a chain of transactions carries along is not looked up each time.
+        /// `None` when no event needs it, so that a chain of transactions does not look it up for every move.
         id: Option<InscriptionId>,
     },
 }
 
-/// A new inscription before it has a number. There may be half a million of them in a block, so what is not needed is not in it.
+/// A new inscription before it has a number. A block may have half a million of them, so it must be small.
 #[allow(clippy::struct_excessive_bools, reason = "rules that do not depend on one another")]
 pub(super) struct Reveal {
     pub(super) id: InscriptionId,
     /// For its event, where events are wanted.
-    pub(super) said: Option<Box<Said>>,
+    pub(super) envelope: Option<Box<EnvelopeFields>>,
     pub(super) is_cursed: bool,
     pub(super) is_vindicated: bool,
     /// Whether it is bound to no sat.
@@ -40,14 +40,14 @@ pub(super) struct Reveal {
     /// Whether it was paid as a fee, so that the coinbase takes it.
     pub(super) is_paid: bool,
     pub(super) fee: u64,
-    /// Those it names, of which the transaction has the sat.
+    /// Parents that it names and whose sats are in the transaction.
     pub(super) parents: Vec<InscriptionId>,
-    /// The event that reported it, when it was paid as a fee and events are wanted: it has no number yet.
+    /// Index of the event of its reveal, recorded without a number when it was paid as a fee and events are wanted.
     pub(super) event: Option<usize>,
 }
 
-/// Keeps of what each new inscription names as its parents those that are in the transaction, each once. `sequence_of` finds the
-/// number of one that has one: those that are moved are found by it, for there may be millions.
+/// Retains of the parents that new inscriptions name those that are in the transaction, each once. `sequence_of` looks up the
+/// sequence number of a parent: moved inscriptions, of which there may be millions, are compared by it.
 pub(super) fn keep_present_parents<E>(
     floating: &mut [Flotsam],
     sequence_of: impl Fn(&InscriptionId) -> Result<Option<u32>, E>,
@@ -76,7 +76,7 @@ pub(super) fn keep_present_parents<E>(
     Ok(())
 }
 
-/// Whether an envelope is cursed by its own form or place, reinscription aside.
+/// Whether an envelope is cursed by its form or its position, reinscription aside.
 pub(super) fn is_cursed_by_form(envelope: &Envelope) -> bool {
     let inscription = &envelope.inscription;
     inscription.has_unrecognized_even_field

@@ -1,7 +1,7 @@
-//! Inscriptions of a block: which there are, their numbers, and where their sats go.
+//! Inscriptions of a block: reveals, numbers, and the locations of their sats.
 //!
 //! Transactions are walked in order, the coinbase last, for it takes the fees. Within a transaction everything is located by
-//! the distance from its first input's first sat; numbers are given in the order in which sats land.
+//! the distance from the first sat of its first input; numbers are assigned in the order in which sats reach outputs.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +20,7 @@ use super::spent::SpentOutputs;
 use crate::EventConsumer;
 use crate::envelope::{Envelope, envelopes};
 use crate::error::ReadError;
-use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
+use crate::event::{Destination, EnvelopeFields, EventKind, InscriptionEvent, InscriptionId};
 use crate::parameters::{Parameters, unbound_outpoint};
 use crate::rows::{
     Arrival, Fields, HeldInscription, HighestFees, InscriptionRow, Location, RevealedRow, put_varint, sequence_of,
@@ -53,9 +53,9 @@ impl Totals {
     }
 }
 
-/// Where a sat lands.
+/// Where the sat of an inscription is after a transaction.
 #[derive(Clone, Copy)]
-struct Spot<'a> {
+struct NewLocation<'a> {
     outpoint: OutPoint,
     offset: u64,
     /// `None`: lost.
@@ -70,34 +70,35 @@ struct OutputScript<'a> {
     shared: &'a OnceCell<Arc<Script>>,
 }
 
-impl Spot<'_> {
+impl NewLocation<'_> {
     fn is_burned(&self) -> bool {
         self.script.is_some_and(|of| of.script.is_op_return())
     }
 
-    fn landing(&self) -> Landing {
+    fn destination(&self) -> Destination {
         match self.script {
-            None => Landing::Lost,
+            None => Destination::Lost,
             Some(OutputScript { script, shared }) => {
                 let script_pubkey = Arc::clone(shared.get_or_init(|| Arc::from(script)));
-                Landing::Output { outpoint: self.outpoint, offset: self.offset, script_pubkey }
+                Destination::Output { outpoint: self.outpoint, offset: self.offset, script_pubkey }
             }
         }
     }
 }
 
-/// One transaction, while its inscriptions are followed.
+/// The transaction whose inscriptions are being located.
 #[derive(Clone, Copy)]
-struct Placed<'a> {
+struct BlockTransaction<'a> {
     transaction: &'a Transaction,
     txid: Txid,
-    place: u32,
+    /// Position in the block; the coinbase is 0.
+    index: u32,
 }
 
-/// What is on a sat of a transaction's inputs.
+/// Inscriptions on one sat of a transaction's inputs.
 #[derive(Clone, Copy)]
 struct OnSat {
-    /// The first one that was found there, when it has a number.
+    /// Sequence number of the first one; `None` when this transaction reveals it.
     first: Option<u32>,
     count: u32,
 }
@@ -113,12 +114,12 @@ pub(super) struct BlockInscriptions<'a> {
     revealed: u32,
     /// What the coinbase may claim: the subsidy, and the fees so far.
     reward: u64,
-    /// Paid as fees.
+    /// Inscriptions paid as fees, which the coinbase takes.
     fees: Vec<Flotsam>,
     child_counts: HashMap<u32, u64>,
     highest: HighestFees,
     listener: Option<&'a dyn EventConsumer>,
-    /// What the listener wants to receive.
+    /// Events that the listener wants.
     events: Vec<InscriptionEvent>,
 }
 
@@ -155,18 +156,19 @@ impl<'a> BlockInscriptions<'a> {
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
         let count = self.block.block.txdata.len();
-        for place in (1..count).chain(0..1.min(count)) {
-            let (Some(transaction), Some(txid)) = (self.block.block.txdata.get(place), self.block.txids.get(place))
+        for index in (1..count).chain(0..1.min(count)) {
+            let (Some(transaction), Some(txid)) = (self.block.block.txdata.get(index), self.block.txids.get(index))
             else {
                 break;
             };
-            let placed = Placed { transaction, txid: *txid, place: u32::try_from(place).unwrap_or(u32::MAX) };
+            let current =
+                BlockTransaction { transaction, txid: *txid, index: u32::try_from(index).unwrap_or(u32::MAX) };
             let ranges = match &mut self.ranges {
                 None => None,
-                Some(ranges) => Some(ranges.inputs(transaction, place == 0, rows)?),
+                Some(ranges) => Some(ranges.inputs(transaction, index == 0, rows)?),
             };
-            let lost_before = (place == 0).then_some(self.totals.lost_sats);
-            self.transaction(placed, &spent.values(place), ranges.as_deref(), holdings, rows)?;
+            let lost_before = (index == 0).then_some(self.totals.lost_sats);
+            self.transaction(current, &spent.values(index), ranges.as_deref(), holdings, rows)?;
             if let (Some(all), Some(inputs)) = (&mut self.ranges, &ranges) {
                 all.assign(transaction, *txid, inputs, lost_before, rows)?;
             }
@@ -174,7 +176,7 @@ impl<'a> BlockInscriptions<'a> {
         Ok(())
     }
 
-    /// Writes what is left and answers the events.
+    /// Writes the remaining rows and returns the events.
     pub(super) fn finish(self, rows: &mut ModuleWriter<'_>) -> Result<Vec<InscriptionEvent>, ModuleError> {
         for (sequence, count) in &self.child_counts {
             let mut row = Vec::new();
@@ -197,47 +199,47 @@ impl<'a> BlockInscriptions<'a> {
 
     fn transaction(
         &mut self,
-        placed: Placed<'a>,
+        current: BlockTransaction<'a>,
         values: &[u64],
         ranges: Option<&[Range]>,
         holdings: &mut Holdings,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
-        let is_coinbase = placed.place == 0;
+        let is_coinbase = current.index == 0;
         let paid_out =
-            placed.transaction.output.iter().fold(0u64, |sum, output| sum.saturating_add(output.value.to_sat()));
+            current.transaction.output.iter().fold(0u64, |sum, output| sum.saturating_add(output.value.to_sat()));
         let (mut floating, paid_in) = if is_coinbase {
             (std::mem::take(&mut self.fees), self.reward)
         } else {
-            self.float(placed, values, paid_out, holdings, rows)?
+            self.collect_flotsam(current, values, paid_out, holdings, rows)?
         };
         floating.sort_by_key(|flotsam| flotsam.offset);
 
         let mut floating = floating.into_iter().peekable();
         let mut sats = ranges.map(SatWalk::new);
         let mut before = 0u64;
-        for (vout, output) in (0u32..).zip(&placed.transaction.output) {
+        for (vout, output) in (0u32..).zip(&current.transaction.output) {
             let end = before.saturating_add(output.value.to_sat());
             let shared = OnceCell::new();
             let script = OutputScript { script: &output.script_pubkey, shared: &shared };
             while let Some(flotsam) = floating.next_if(|flotsam| flotsam.offset < end) {
-                let outpoint = OutPoint { txid: placed.txid, vout };
+                let outpoint = OutPoint { txid: current.txid, vout };
                 let offset = flotsam.offset - before;
-                let spot = Spot { outpoint, offset, script: Some(script) };
-                self.land(placed, flotsam, spot, sats.as_mut(), holdings, rows)?;
+                let location_after = NewLocation { outpoint, offset, script: Some(script) };
+                self.assign_location(current, flotsam, location_after, sats.as_mut(), holdings, rows)?;
             }
             before = end;
         }
         if is_coinbase {
             for flotsam in floating {
                 let offset = self.totals.lost_sats.saturating_add(flotsam.offset - before);
-                let spot = Spot { outpoint: OutPoint::null(), offset, script: None };
-                self.land(placed, flotsam, spot, sats.as_mut(), holdings, rows)?;
+                let location_after = NewLocation { outpoint: OutPoint::null(), offset, script: None };
+                self.assign_location(current, flotsam, location_after, sats.as_mut(), holdings, rows)?;
             }
             self.totals.lost_sats = self.totals.lost_sats.saturating_add(self.reward.saturating_sub(paid_out));
         } else {
             for flotsam in floating {
-                self.pay(placed, flotsam, before);
+                self.allocate_fee(current, flotsam, before);
             }
             self.reward = self.reward.saturating_add(paid_in.saturating_sub(paid_out));
         }
@@ -246,9 +248,9 @@ impl<'a> BlockInscriptions<'a> {
 
     /// The inscriptions that a transaction moves and reveals, by their distance from the first sat of its inputs, and what
     /// its inputs are worth.
-    fn float(
+    fn collect_flotsam(
         &mut self,
-        placed: Placed<'a>,
+        current: BlockTransaction<'a>,
         values: &[u64],
         paid_out: u64,
         holdings: &mut Holdings,
@@ -256,13 +258,13 @@ impl<'a> BlockInscriptions<'a> {
     ) -> Result<(Vec<Flotsam>, u64), ModuleError> {
         let is_active = self.block.id.height >= self.parameters.first_inscription_height;
         let left = self.parameters.inscriptions_max.saturating_sub(self.first_sequence).saturating_sub(self.revealed);
-        let waiting = is_active.then(|| envelopes(placed.transaction)).into_iter().flatten();
+        let waiting = is_active.then(|| envelopes(current.transaction)).into_iter().flatten();
         let mut waiting = waiting.take(left as usize).peekable();
         let reveals = waiting.peek().is_some();
         let mut floating = Vec::new();
         let mut on_sats: BTreeMap<u64, OnSat> = BTreeMap::new();
         let (mut paid_in, mut revealed) = (0u64, 0u32);
-        for (index, input) in (0u32..).zip(&placed.transaction.input) {
+        for (index, input) in (0u32..).zip(&current.transaction.input) {
             for held in holdings.take_inscriptions(&input.previous_output) {
                 let offset = paid_in.saturating_add(held.offset);
                 let moves = match held.arrival {
@@ -277,7 +279,7 @@ impl<'a> BlockInscriptions<'a> {
             }
             let value = values.get(index as usize).copied().unwrap_or_default();
             while let Some(envelope) = waiting.next_if(|envelope| envelope.input == index) {
-                let id = InscriptionId { txid: placed.txid, index: revealed };
+                let id = InscriptionId { txid: current.txid, index: revealed };
                 let is_cursed = is_cursed_by_form(&envelope) || is_cursed_again(rows, on_sats.get(&paid_in))?;
                 let pointer = envelope.inscription.pointer().filter(|pointer| *pointer < paid_out);
                 let offset = pointer.unwrap_or(paid_in);
@@ -299,7 +301,7 @@ impl<'a> BlockInscriptions<'a> {
         Ok((floating, paid_in))
     }
 
-    /// Whether the listener wants to receive a move, or of the one that follows when it is paid as a fee.
+    /// Whether the listener wants this move, or the second one that follows when the inscription is paid as a fee.
     fn wants_moves(&self, moves: u32) -> bool {
         let wants = |listener: &dyn EventConsumer, moves| listener.wants(&EventKind::Moved { moves });
         self.listener.is_some_and(|listener| wants(listener, moves) || wants(listener, moves.saturating_add(1)))
@@ -325,47 +327,47 @@ impl<'a> BlockInscriptions<'a> {
             fee: 0,
             parents: std::mem::take(&mut inscription.parents),
             event: None,
-            said: self.listener.and_then(|_| Said::of(inscription)),
+            envelope: self.listener.and_then(|_| EnvelopeFields::of(inscription)),
         }
     }
 
-    /// An inscription is paid as a fee: the coinbase will take it.
-    fn pay(&mut self, placed: Placed<'_>, mut flotsam: Flotsam, before: u64) {
+    /// Passes an inscription that a transaction pays as a fee on to the coinbase.
+    fn allocate_fee(&mut self, current: BlockTransaction<'_>, mut flotsam: Flotsam, before: u64) {
         match &mut flotsam.origin {
             Origin::Old { moves, id, .. } => {
-                self.tell(placed, *id, EventKind::Moved { moves: *moves }, || Landing::Fee);
+                self.record_event(current, *id, EventKind::Moved { moves: *moves }, || Destination::Fee);
                 *moves = moves.saturating_add(1);
             }
             Origin::New(reveal) => {
-                let landing = if reveal.is_unbound { Landing::Lost } else { Landing::Fee };
+                let destination = if reveal.is_unbound { Destination::Lost } else { Destination::Fee };
                 reveal.is_paid = true;
                 let kind = revealed_event(reveal, 0);
-                reveal.event = self.tell(placed, Some(reveal.id), kind, || landing);
+                reveal.event = self.record_event(current, Some(reveal.id), kind, || destination);
             }
         }
         flotsam.offset = self.reward.saturating_add(flotsam.offset - before);
         self.fees.push(flotsam);
     }
 
-    /// An inscription arrives.
-    fn land(
+    /// Assigns an inscription its location: unbound, lost, or in an output.
+    fn assign_location(
         &mut self,
-        placed: Placed<'_>,
+        current: BlockTransaction<'_>,
         flotsam: Flotsam,
-        spot: Spot<'_>,
+        location_after: NewLocation<'_>,
         sats: Option<&mut SatWalk<'_>>,
         holdings: &mut Holdings,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
         let (sequence, moves, is_unbound) = match flotsam.origin {
             Origin::Old { sequence, moves, id } => {
-                self.tell(placed, id, EventKind::Moved { moves }, || spot.landing());
+                self.record_event(current, id, EventKind::Moved { moves }, || location_after.destination());
                 (sequence, moves.saturating_add(1), false)
             }
             Origin::New(mut reveal) => {
                 let sat = if reveal.is_unbound { None } else { sats.and_then(|sats| sats.at(flotsam.offset)) };
-                let sequence = self.number(placed, &mut reveal, &spot, sat, rows)?;
-                // Through the fees it has moved once already.
+                let sequence = self.number(current, &mut reveal, &location_after, sat, rows)?;
+                // A reveal into the fees counts as one move.
                 let is_moved = reveal.is_paid && !reveal.is_unbound;
                 (sequence, u32::from(is_moved), reveal.is_unbound)
             }
@@ -376,14 +378,15 @@ impl<'a> BlockInscriptions<'a> {
             let location = Location { outpoint: unbound_outpoint(), offset, moves, is_burned: false };
             rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
             rows.put(&NOWHERE, &nowhere_key(UNBOUND, sequence), &[])?;
-        } else if spot.script.is_none() {
-            let location = Location { outpoint: spot.outpoint, offset: spot.offset, moves, is_burned: false };
+        } else if location_after.script.is_none() {
+            let location =
+                Location { outpoint: location_after.outpoint, offset: location_after.offset, moves, is_burned: false };
             rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
             rows.put(&NOWHERE, &nowhere_key(LOST, sequence), &[])?;
         } else {
-            let arrival = Some(Arrival { moves, is_burned: spot.is_burned() });
-            let held = HeldInscription { sequence, offset: spot.offset, arrival };
-            holdings.put_inscription(spot.outpoint, held);
+            let arrival = Some(Arrival { moves, is_burned: location_after.is_burned() });
+            let held = HeldInscription { sequence, offset: location_after.offset, arrival };
+            holdings.put_inscription(location_after.outpoint, held);
         }
         Ok(())
     }
@@ -391,41 +394,41 @@ impl<'a> BlockInscriptions<'a> {
     /// Numbers a new inscription and writes its rows.
     fn number(
         &mut self,
-        placed: Placed<'_>,
+        current: BlockTransaction<'_>,
         reveal: &mut Reveal,
-        spot: &Spot<'_>,
+        location_after: &NewLocation<'_>,
         sat: Option<u64>,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<u32, ModuleError> {
         let sequence = rows.sequence_len(&INSCRIPTIONS)?;
-        let place = rows.append(if reveal.is_cursed { &CURSED } else { &BLESSED }, &sequence.to_be_bytes())?;
+        let ordinal = rows.append(if reveal.is_cursed { &CURSED } else { &BLESSED }, &sequence.to_be_bytes())?;
         let full = || ModuleError::Block(format!("block {}: there are no inscription numbers left", self.block.id));
-        let place = i32::try_from(place).map_err(|_| full())?;
-        let number = if reveal.is_cursed { !place } else { place };
+        let ordinal = i32::try_from(ordinal).map_err(|_| full())?;
+        let number = if reveal.is_cursed { !ordinal } else { ordinal };
         let mut parents = Vec::new();
         for parent in &reveal.parents {
-            // One of the same transaction that lands later has no number yet.
+            // A parent that the same transaction reveals further on has no number yet.
             if let Some(parent) = sequence_of_id(rows, parent)? {
-                let place = u32::try_from(self.count_child(parent, rows)?).map_err(|_| full())?;
-                rows.put(&CHILDREN, &child_key(parent, place), &sequence.to_be_bytes())?;
+                let child = u32::try_from(self.count_child(parent, rows)?).map_err(|_| full())?;
+                rows.put(&CHILDREN, &child_key(parent, child), &sequence.to_be_bytes())?;
                 parents.push(parent);
             }
         }
         if let Some(sat) = sat {
             rows.put(&INSCRIBED_SATS, &[&sat.to_be_bytes()[..], &sequence.to_be_bytes()].concat(), &[])?;
         }
-        let charms = charms(reveal, spot, sat);
+        let charms = charms(reveal, location_after, sat);
         let (height, time) = (self.block.id.height, self.block.block.header.time);
         let id = reveal.id;
         let row = InscriptionRow { id, number, fee: reveal.fee, height, time, charms, sat, parents };
         rows.append(&INSCRIPTIONS, &row.encode())?;
         rows.put(&IDS, &id_key(&id), &sequence.to_be_bytes())?;
         self.highest.add(reveal.fee, sequence);
-        self.tell_number(placed, reveal, spot, number);
+        self.record_reveal(current, reveal, location_after, number);
         Ok(sequence)
     }
 
-    /// Counts a child; answers how many there were before it.
+    /// Counts a child and returns how many there were before it.
     fn count_child(&mut self, parent: u32, rows: &ModuleWriter<'_>) -> Result<u64, ModuleError> {
         let count = match self.child_counts.get(&parent) {
             Some(count) => *count,
@@ -435,34 +438,46 @@ impl<'a> BlockInscriptions<'a> {
         Ok(count)
     }
 
-    /// Reports a new inscription, or gives the event that did so its number.
-    fn tell_number(&mut self, placed: Placed<'_>, reveal: &mut Reveal, spot: &Spot<'_>, given: i32) {
+    /// Records the event of a reveal. One that was recorded when the inscription was paid as a fee only gets its number.
+    fn record_reveal(
+        &mut self,
+        current: BlockTransaction<'_>,
+        reveal: &mut Reveal,
+        location_after: &NewLocation<'_>,
+        given: i32,
+    ) {
         let id = Some(reveal.id);
         if !reveal.is_paid {
             let is_unbound = reveal.is_unbound;
-            let landing = || if is_unbound { Landing::Lost } else { spot.landing() };
-            self.tell(placed, id, revealed_event(reveal, given), landing);
+            let destination = || if is_unbound { Destination::Lost } else { location_after.destination() };
+            self.record_event(current, id, revealed_event(reveal, given), destination);
             return;
         }
-        let told = reveal.event.and_then(|event| self.events.get_mut(event));
-        if let Some(InscriptionEvent { kind: EventKind::Revealed { number, .. }, .. }) = told {
+        let recorded = reveal.event.and_then(|event| self.events.get_mut(event));
+        if let Some(InscriptionEvent { kind: EventKind::Revealed { number, .. }, .. }) = recorded {
             *number = given;
         }
         if !reveal.is_unbound {
-            self.tell(placed, id, EventKind::Moved { moves: 0 }, || spot.landing());
+            self.record_event(current, id, EventKind::Moved { moves: 0 }, || location_after.destination());
         }
     }
 
-    /// Notes an event if events are wanted; answers its place.
-    fn tell(
+    /// Records an event if the listener wants it; returns its index in `events`.
+    fn record_event(
         &mut self,
-        placed: Placed<'_>,
+        current: BlockTransaction<'_>,
         id: Option<InscriptionId>,
         kind: EventKind,
-        landing: impl FnOnce() -> Landing,
+        destination: impl FnOnce() -> Destination,
     ) -> Option<usize> {
         let id = id.filter(|_| self.listener.is_some_and(|listener| listener.wants(&kind)))?;
-        self.events.push(InscriptionEvent { txid: placed.txid, place: placed.place, id, landing: landing(), kind });
+        self.events.push(InscriptionEvent {
+            txid: current.txid,
+            transaction_index: current.index,
+            id,
+            destination: destination(),
+            kind,
+        });
         Some(self.events.len() - 1)
     }
 }
@@ -472,7 +487,7 @@ fn location(rows: &ModuleWriter<'_>, sequence: u32) -> Result<Location, ReadErro
     Location::decode(&row).map_err(ReadError::of(&LOCATIONS))
 }
 
-/// Whether one is on the sat already. The first of a sat whose only predecessor was cursed, or would have been, is not.
+/// Whether a reinscription is cursed. A sat whose only inscription is cursed or vindicated takes one more without a curse.
 fn is_cursed_again(rows: &ModuleWriter<'_>, on_sat: Option<&OnSat>) -> Result<bool, ReadError> {
     let Some(on_sat) = on_sat else { return Ok(false) };
     let (1, Some(first)) = (on_sat.count, on_sat.first) else { return Ok(true) };
@@ -480,13 +495,13 @@ fn is_cursed_again(rows: &ModuleWriter<'_>, on_sat: Option<&OnSat>) -> Result<bo
     Ok(first.number >= 0 && !Charm::Vindicated.is_set(first.charms))
 }
 
-fn charms(reveal: &Reveal, spot: &Spot<'_>, sat: Option<u64>) -> u16 {
+fn charms(reveal: &Reveal, location_after: &NewLocation<'_>, sat: Option<u64>) -> u16 {
     let mut charms = sat.map_or(0, |sat| Sat(sat).charms());
     let given = [
         (Charm::Cursed, reveal.is_cursed),
         (Charm::Reinscription, reveal.is_reinscription),
-        (Charm::Burned, spot.is_burned()),
-        (Charm::Lost, spot.script.is_none()),
+        (Charm::Burned, location_after.is_burned()),
+        (Charm::Lost, location_after.script.is_none()),
         (Charm::Unbound, reveal.is_unbound),
         (Charm::Vindicated, reveal.is_vindicated),
     ];
@@ -496,14 +511,14 @@ fn charms(reveal: &Reveal, spot: &Spot<'_>, sat: Option<u64>) -> u16 {
     charms
 }
 
-/// The event of a reveal, which is reported once: it takes what the envelope says.
+/// The event of a reveal. There is one for each, so the fields of the envelope are moved out of `reveal`.
 fn revealed_event(reveal: &mut Reveal, number: i32) -> EventKind {
     EventKind::Revealed {
         number,
         is_vindicated: reveal.is_vindicated,
         is_first_on_sat: !reveal.is_reinscription,
         parents: reveal.parents.clone(),
-        said: reveal.said.take(),
+        envelope: reveal.envelope.take(),
     }
 }
 
@@ -531,11 +546,11 @@ pub(crate) fn id_key(id: &InscriptionId) -> [u8; 36] {
 }
 
 /// Key of table `children`.
-pub(crate) fn child_key(parent: u32, place: u32) -> [u8; 8] {
-    (u64::from(parent) << 32 | u64::from(place)).to_be_bytes()
+pub(crate) fn child_key(parent: u32, index: u32) -> [u8; 8] {
+    (u64::from(parent) << 32 | u64::from(index)).to_be_bytes()
 }
 
-fn nowhere_key(place: u8, sequence: u32) -> [u8; 5] {
+fn nowhere_key(kind: u8, sequence: u32) -> [u8; 5] {
     let [a, b, c, d] = sequence.to_be_bytes();
-    [place, a, b, c, d]
+    [kind, a, b, c, d]
 }

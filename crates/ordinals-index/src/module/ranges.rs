@@ -57,7 +57,7 @@ impl BlockRanges {
         Ok(ranges)
     }
 
-    /// Gives the outputs of a transaction their ranges; what is left is a fee, or lost when the coinbase leaves it.
+    /// Gives the outputs of a transaction their ranges; the rest is a fee, or lost when the coinbase does not claim it.
     pub(super) fn assign(
         &mut self,
         transaction: &Transaction,
@@ -73,7 +73,7 @@ impl BlockRanges {
             let value = output.value.to_sat();
             let (mut ranges, mut filled) = (Vec::new(), 0);
             while filled < value {
-                // Only in an isolated block: the inputs are not known.
+                // Only in an isolated block: the inputs are unknown.
                 let Some((start, end)) = begun.take().or_else(|| waiting.next()) else { break };
                 note_rare(start, SatPoint { outpoint, offset: filled }, rows)?;
                 let middle = end.min(start.saturating_add(value - filled));
@@ -119,7 +119,7 @@ fn lose(
     Ok(append(rows, &RANGES, &key, &encode_ranges(left), part_bytes_max)?)
 }
 
-/// Where a sat is that is not common, when it begins a range; no such sat lies within one.
+/// Records the location of a sat that is not common. Such a sat always begins a range.
 fn note_rare(sat: u64, satpoint: SatPoint, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {
     if Sat(sat).common() {
         return Ok(());
@@ -134,27 +134,27 @@ fn note_rare(sat: u64, satpoint: SatPoint, rows: &mut ModuleWriter<'_>) -> Resul
 pub(super) struct SatWalk<'a> {
     ranges: &'a [Range],
     /// The range looked at last, and the sats before it.
-    place: usize,
+    index: usize,
     before: u64,
 }
 
 impl<'a> SatWalk<'a> {
     pub(super) fn new(ranges: &'a [Range]) -> Self {
-        Self { ranges, place: 0, before: 0 }
+        Self { ranges, index: 0, before: 0 }
     }
 
     /// The sat at an offset.
     pub(super) fn at(&mut self, offset: u64) -> Option<u64> {
         if offset < self.before {
-            (self.place, self.before) = (0, 0);
+            (self.index, self.before) = (0, 0);
         }
-        while let Some((start, end)) = self.ranges.get(self.place) {
+        while let Some((start, end)) = self.ranges.get(self.index) {
             let size = end - start;
             if offset - self.before < size {
                 return Some(start + (offset - self.before));
             }
             self.before += size;
-            self.place += 1;
+            self.index += 1;
         }
         None
     }
@@ -186,7 +186,7 @@ mod tests {
     /// A million sats in a million ranges: from the beginning for each of them it would be 500 thousand million steps.
     #[test]
     fn the_time_does_not_grow_with_ranges_times_inscriptions() {
-        let ranges: Vec<Range> = (0..1_000_000).map(|place| (3 * place, 3 * place + 1)).collect();
+        let ranges: Vec<Range> = (0..1_000_000).map(|index| (3 * index, 3 * index + 1)).collect();
         let mut walk = SatWalk::new(&ranges);
         let begin = std::time::Instant::now();
         assert!((0..1_000_000).all(|offset| walk.at(offset) == Some(3 * offset)));

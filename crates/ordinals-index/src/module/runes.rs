@@ -39,8 +39,8 @@ impl<'a> BlockRunes<'a> {
     }
 
     pub(super) fn run(mut self, holdings: &mut Holdings, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {
-        for (place, (transaction, txid)) in self.block.block.txdata.iter().zip(&self.block.txids).enumerate() {
-            self.transaction(place, transaction, *txid, holdings, rows)?;
+        for (index, (transaction, txid)) in self.block.block.txdata.iter().zip(&self.block.txids).enumerate() {
+            self.transaction(index, transaction, *txid, holdings, rows)?;
         }
         for (id, entry) in &self.entries {
             rows.put(&RUNES, &encode_rune_id(*id), &entry.encode())?;
@@ -50,7 +50,7 @@ impl<'a> BlockRunes<'a> {
 
     fn transaction(
         &mut self,
-        place: usize,
+        index: usize,
         transaction: &Transaction,
         txid: Txid,
         holdings: &mut Holdings,
@@ -75,7 +75,7 @@ impl<'a> BlockRunes<'a> {
         }
         let etched = match &artifact {
             None => None,
-            Some(artifact) => self.etch(place, transaction, txid, artifact, rows)?,
+            Some(artifact) => self.etch(index, transaction, txid, artifact, rows)?,
         };
         if let (Some(Artifact::Runestone(runestone)), Some(id)) = (&artifact, etched) {
             let premine = runestone.etching.and_then(|etching| etching.premine).unwrap_or_default();

@@ -23,7 +23,7 @@ pub enum InscriptionQuery {
     Id(InscriptionId),
     /// By number.
     Number(i32),
-    /// The first one on a sat; found only where sats are followed.
+    /// The first one on a sat; only where sats are followed.
     Sat(u64),
 }
 
@@ -44,7 +44,7 @@ impl std::str::FromStr for InscriptionQuery {
     }
 }
 
-/// What the index knows of an inscription; what it says is in its transaction.
+/// What the index has of an inscription; its fields are in its transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InscriptionFacts {
     /// Its id.
@@ -90,8 +90,8 @@ pub struct InscriptionRecord {
 }
 
 impl InscriptionFacts {
-    /// The record, with what the inscription says and what its delegate does, where there is one in the index.
-    /// `may_keep` is asked about its properties, which it has none of where there is no memory for them.
+    /// The record, with the fields of the inscription and of its delegate, if the index has one. `may_keep` is called for its
+    /// properties, which are left out when it returns false.
     pub fn record(
         self,
         inscription: &Inscription,
@@ -167,8 +167,8 @@ impl OrdinalsIndex {
         let (table, row) = match query {
             InscriptionQuery::Id(id) => (&IDS, self.snapshot.get(&IDS, &id_key(id))?),
             InscriptionQuery::Number(number) => {
-                let (table, place) = if *number < 0 { (&CURSED, !number) } else { (&BLESSED, *number) };
-                (table, self.snapshot.get(table, &place.to_be_bytes())?)
+                let (table, ordinal) = if *number < 0 { (&CURSED, !number) } else { (&BLESSED, *number) };
+                (table, self.snapshot.get(table, &ordinal.to_be_bytes())?)
             }
             InscriptionQuery::Sat(sat) => {
                 let first = self.snapshot.prefix(&INSCRIBED_SATS, &sat.to_be_bytes()).next().transpose()?;
@@ -178,14 +178,14 @@ impl OrdinalsIndex {
         row.map(|row| sequence_of(&row).map_err(ReadError::of(table))).transpose()
     }
 
-    /// The child of an inscription at a place, counted from 0.
-    pub fn child(&self, parent: u32, place: u64) -> Result<Option<u32>, ReadError> {
-        let Ok(place) = u32::try_from(place) else { return Ok(None) };
-        let row = self.snapshot.get(&CHILDREN, &child_key(parent, place))?;
+    /// The child of an inscription at an index, counted from 0.
+    pub fn child(&self, parent: u32, index: u64) -> Result<Option<u32>, ReadError> {
+        let Ok(index) = u32::try_from(index) else { return Ok(None) };
+        let row = self.snapshot.get(&CHILDREN, &child_key(parent, index))?;
         row.map(|row| sequence_of(&row).map_err(ReadError::of(&CHILDREN))).transpose()
     }
 
-    /// What the index knows of the inscription with a sequence number.
+    /// What the index has of the inscription with a sequence number.
     pub fn facts(&self, sequence: u32) -> Result<Option<InscriptionFacts>, ReadError> {
         let Some(row) = self.inscription_row(sequence)? else { return Ok(None) };
         let stored = self.snapshot.get(&LOCATIONS, &sequence.to_be_bytes())?;
@@ -271,25 +271,25 @@ impl OrdinalsIndex {
         Ok(Some(ParentsPage { ids, more, page, page_index: page }))
     }
 
-    /// How many inscriptions a transaction revealed. Their places have no gaps, so a few looks find where they end.
+    /// How many inscriptions a transaction revealed. Their indexes have no gaps, so a binary search finds the last one.
     pub fn inscription_count(&self, txid: &bitcoin::Txid) -> Result<u32, ReadError> {
         let is_there =
             |index| self.snapshot.get(&IDS, &id_key(&InscriptionId { txid: *txid, index })).map(|row| row.is_some());
-        // All below `known` are there; the one at `missing` is not.
-        let (mut known, mut missing) = (0u32, 0u32);
+        // All below `present` exist; the one at `missing` does not.
+        let (mut present, mut missing) = (0u32, 0u32);
         while is_there(missing)? {
-            known = missing + 1;
+            present = missing + 1;
             missing = missing.saturating_mul(2).saturating_add(1);
         }
-        while known < missing {
-            let middle = known + (missing - known) / 2;
+        while present < missing {
+            let middle = present + (missing - present) / 2;
             if is_there(middle)? {
-                known = middle + 1;
+                present = middle + 1;
             } else {
                 missing = middle;
             }
         }
-        Ok(known)
+        Ok(present)
     }
 
     pub(super) fn id(&self, sequence: u32) -> Result<InscriptionId, ReadError> {
@@ -307,7 +307,7 @@ impl OrdinalsIndex {
         Ok(location.map(|location| location.satpoint()))
     }
 
-    /// An output of a transaction; `None` for the places that are none.
+    /// An output of a transaction; `None` for the null and the unbound outpoint.
     pub(super) fn real_output(&self, outpoint: &OutPoint) -> Result<Option<TxOut>, ReadError> {
         if *outpoint == OutPoint::null() || *outpoint == unbound_outpoint() {
             return Ok(None);
@@ -315,10 +315,10 @@ impl OrdinalsIndex {
         Ok(self.bitcoin.output(outpoint)?)
     }
 
-    /// Sequence numbers of at most `limit` children from a place on, oldest first.
+    /// Sequence numbers of at most `limit` children from index `start` on, oldest first.
     fn children_rows(&self, parent: u32, start: u64, limit: u32) -> Result<Vec<u32>, ReadError> {
         let end = self.child_count(parent)?.min(start.saturating_add(u64::from(limit)));
-        let child = |place| self.child(parent, place)?.ok_or_else(|| ReadError::missing(&CHILDREN));
+        let child = |index| self.child(parent, index)?.ok_or_else(|| ReadError::missing(&CHILDREN));
         (start..end).map(child).collect()
     }
 

@@ -1,7 +1,7 @@
 //! Reads over one consistent snapshot, in the shapes of `ord`'s JSON interface. All of it is blocking and touches the disk.
 //!
-//! Methods answer `None` for what is not in the indexed chain. What an inscription says is not kept: its transaction is read
-//! where the Bitcoin index says, and handed in.
+//! Methods answer `None` for what is not in the indexed chain. The fields of an inscription are not stored: the caller
+//! reads its transaction by the location in the Bitcoin index and passes it in.
 
 mod blocks;
 mod decimal;
@@ -43,7 +43,7 @@ pub struct OrdinalsIndex {
     may_keep: Option<MayKeep>,
 }
 
-/// Asked with so many bytes more before they are kept for an answer: whether there is memory for them.
+/// Called with the number of further bytes of an answer before they are allocated; returns whether there is memory for them.
 pub type MayKeep = Arc<dyn Fn(usize) -> bool + Send + Sync>;
 
 impl OrdinalsIndex {
@@ -53,15 +53,15 @@ impl OrdinalsIndex {
         Self { snapshot, bitcoin, may_keep: None }
     }
 
-    /// Asks `may_keep` about the entries of every list, as they are read and as they are written in an answer, before they are
-    /// kept. What finds no memory ends with [`ReadError::OutOfMemory`].
+    /// Calls `may_keep` for the entries of every list, in memory and serialized, before they are added. A read that it refuses
+    /// ends with [`ReadError::OutOfMemory`].
     #[must_use]
     pub fn counting(mut self, may_keep: MayKeep) -> Self {
         self.may_keep = Some(may_keep);
         self
     }
 
-    /// Counts what is kept for an answer beside the lists of this index.
+    /// Counts bytes of an answer that are not entries of a list of this index.
     ///
     /// # Errors
     /// [`ReadError::OutOfMemory`].
@@ -94,7 +94,7 @@ impl OrdinalsIndex {
         Ok(self.snapshot.get(&SETTINGS, SATS_SETTING)?.as_deref() == Some(&[1]))
     }
 
-    /// What an output holds; of more than `limit` inscriptions one more than that.
+    /// What an output holds; at most `limit` + 1 inscriptions of it.
     fn held(&self, outpoint: &OutPoint, limit: usize) -> Result<Held, ReadError> {
         let row = get_whole(&HELD, &outpoint_key(outpoint), |key| self.snapshot.get(&HELD, key))?;
         row.map_or_else(|| Ok(Held::default()), |row| self.held_of_row(&row.bytes, limit))

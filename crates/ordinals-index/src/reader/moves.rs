@@ -1,7 +1,7 @@
 //! What a block did to the unspent outputs that hold inscriptions and runes, as long as the block can be undone.
 //!
 //! The index has no history of what outputs held. The undo record of a block has: it names the rows that the block removed and those
-//! that it made. What a row said that the block made and a later one removed stands in the undo record of the later one.
+//! that it made. The content of a row that the block made and a later one removed is in the undo record of the later one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -19,8 +19,8 @@ use crate::tables::{HELD, LOCATIONS, outpoint_key};
 
 /// About what a row of an undo record takes beside its bytes.
 const ROW_BYTES: usize = 96;
-/// Undo records that are kept for the blocks that follow.
-const RECORDS_KEPT: usize = 16;
+/// Undo records cached for the blocks that follow.
+const RECORDS_CACHED: usize = 16;
 
 /// An inscription that a block revealed or moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,20 +55,20 @@ pub struct BlockMoves {
     pub runes: Vec<RuneHolding>,
 }
 
-/// Rows of the undo record of one block: each row that the block changed, with what it said before.
+/// Rows of the undo record of one block: each row that the block changed, with its earlier content.
 #[derive(Default)]
 struct ChangedRows {
     held: HashMap<Vec<u8>, Option<Vec<u8>>>,
     locations: BTreeMap<u32, Option<Vec<u8>>>,
 }
 
-/// Reads moves of blocks that stand near each other.
+/// Reads the moves of blocks that are near each other, with a cache of undo records.
 pub struct MovesReader {
     index: OrdinalsIndex,
     records: Vec<(Height, Rc<ChangedRows>)>,
 }
 
-/// The part of a block's moves that is asked for.
+/// Which moves of a block to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MovesWanted {
     /// Inscriptions.
@@ -85,7 +85,7 @@ impl OrdinalsIndex {
 }
 
 impl MovesReader {
-    /// What the block at `height` did; `None` where it cannot be undone any more, so that it is not known.
+    /// What the block at `height` did; `None` when its undo record is gone.
     ///
     /// # Errors
     /// Those of reading.
@@ -126,8 +126,9 @@ impl MovesReader {
     ) -> Result<Vec<InscriptionMove>, ReadError> {
         let mut arrived: HashMap<u32, SatPoint> = HashMap::new();
         for (outpoint, held) in after {
-            let places = held.inscriptions.iter();
-            arrived.extend(places.map(|held| (held.sequence, SatPoint { outpoint: *outpoint, offset: held.offset })));
+            let positions = held.inscriptions.iter();
+            arrived
+                .extend(positions.map(|held| (held.sequence, SatPoint { outpoint: *outpoint, offset: held.offset })));
         }
         let mut moves = Vec::new();
         for (sequence, before) in &changed.locations {
@@ -190,7 +191,7 @@ impl MovesReader {
             changed.locations.insert(sequence, before.map(<[u8]>::to_vec));
             Ok::<_, ReadError>(())
         })?;
-        if self.records.len() == RECORDS_KEPT {
+        if self.records.len() == RECORDS_CACHED {
             self.records.remove(0);
         }
         let changed = Rc::new(changed);

@@ -42,10 +42,10 @@ pub struct AddressRecord {
     runes_balances: Vec<(SpacedRune, Decimal, Option<char>)>,
 }
 
-/// Which outputs of an address are asked for.
+/// Which outputs of an address to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutputKind {
-    /// All.
+    /// All outputs.
     #[default]
     Any,
     /// Those without inscriptions and runes.
@@ -84,7 +84,7 @@ impl OutputKind {
 /// Errors are those of reading.
 #[allow(clippy::missing_errors_doc)]
 impl OrdinalsIndex {
-    /// A confirmed output, or one of the two places that are none. At most `limit` inscriptions are named, in the order of their
+    /// A confirmed output, or the null or the unbound outpoint. At most `limit` inscriptions are named, in the order of their
     /// numbers: a block can put half a million into one output.
     pub fn output(&self, outpoint: &OutPoint, limit: usize) -> Result<Option<OutputRecord>, ReadError> {
         self.output_holding(outpoint, None, limit)
@@ -119,7 +119,7 @@ impl OrdinalsIndex {
         Ok(Some(record))
     }
 
-    /// An output that no block holds: it has nothing.
+    /// The record of an output that is in no block: it holds neither inscriptions nor runes.
     pub fn unconfirmed_output(&self, outpoint: OutPoint, output: &TxOut) -> OutputRecord {
         OutputRecord {
             address: self.address(&output.script_pubkey),
@@ -235,19 +235,19 @@ impl OrdinalsIndex {
         decode_ranges(&row.bytes, |bytes| self.may_keep(bytes)).map(Some).map_err(ReadError::of(&RANGES))
     }
 
-    fn nowhere(&self, outpoint: OutPoint, place: u8, limit: usize) -> Result<OutputRecord, ReadError> {
+    fn nowhere(&self, outpoint: OutPoint, kind: u8, limit: usize) -> Result<OutputRecord, ReadError> {
         let sat_ranges = self.ranges(&outpoint)?;
         let value = sat_ranges.iter().flatten().fold(0u64, |sum, (start, end)| sum.saturating_add(end - start));
         let output = TxOut { value: Amount::from_sat(value), script_pubkey: ScriptBuf::new() };
         let mut record = self.unconfirmed_output(outpoint, &output);
         record.indexed = true;
         record.sat_ranges = sat_ranges;
-        for row in self.snapshot.prefix(&NOWHERE, &[place]).take(limit) {
+        for row in self.snapshot.prefix(&NOWHERE, &[kind]).take(limit) {
             let sequence = sequence_of(row?.0.get(1..).unwrap_or_default()).map_err(ReadError::of(&NOWHERE))?;
             self.keep(INSCRIPTION_BYTES)?;
             record.inscriptions.push(self.id(sequence)?);
         }
-        // An inscription without a sat has a place all the same.
+        // Unbound inscriptions have an empty list of ranges, not none.
         if record.sat_ranges.is_none() && !record.inscriptions.is_empty() && self.has_sats()? {
             record.sat_ranges = Some(Vec::new());
         }
@@ -255,7 +255,7 @@ impl OrdinalsIndex {
     }
 }
 
-/// A script stands in a record as it is, as its address, and in hexadecimal digits in the answer.
+/// A script is in a record as bytes and as its address, and in the answer in hexadecimal digits.
 const SCRIPT_FACTOR: usize = 4;
 
 fn outpoint_of(output: &UnspentOutput) -> OutPoint {

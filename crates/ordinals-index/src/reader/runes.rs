@@ -21,7 +21,7 @@ const NAME_LETTERS_MAX: usize = 28;
 pub enum RuneQuery {
     /// By name, with spacers or without.
     Name(Rune),
-    /// By the place of its etching.
+    /// By id: block and transaction of its etching.
     Id(RuneId),
     /// By how many came before it.
     Number(u64),

@@ -9,14 +9,14 @@ use super::{Fields, RowError, put_varint};
 /// Stands where the id of a rune would, before a [`SharedRunes`]: no rune has this id.
 const SHARED: RuneId = RuneId { block: 0, tx: 1 };
 
-/// About what one of them takes until an answer is written, and what is written of it, bytes.
+/// Estimated bytes of an inscription in an answer: its entry in memory and its serialized form.
 pub(crate) const INSCRIPTION_BYTES: usize = 192;
-/// About what an amount of a rune takes until its name is known, bytes.
+/// Estimated bytes of a rune balance before its name is looked up.
 pub(crate) const RUNE_BYTES: usize = 64;
-/// See [`INSCRIPTION_BYTES`].
+/// Estimated bytes of a range of sats in an answer, as [`INSCRIPTION_BYTES`].
 pub(crate) const RANGE_BYTES: usize = 64;
 
-fn kept(may_keep: bool) -> Result<(), RowError> {
+fn ensure_memory(may_keep: bool) -> Result<(), RowError> {
     if may_keep { Ok(()) } else { Err(RowError::NO_MEMORY) }
 }
 
@@ -26,11 +26,11 @@ pub(crate) struct HeldInscription {
     pub(crate) sequence: u32,
     /// Sats of the output before it.
     pub(crate) offset: u64,
-    /// How it came here, when the block that is being applied brought it; not part of the row.
+    /// Set when the block that is being applied moved it here; not part of the row.
     pub(crate) arrival: Option<Arrival>,
 }
 
-/// What the location of an inscription says beside the place.
+/// The rest of the location of an inscription, beside its satpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arrival {
     pub(crate) moves: u32,
@@ -110,7 +110,7 @@ impl Held {
     }
 
     /// The same with at most `limit` inscriptions, the first by their numbers, and one more where there are more. `may_keep`
-    /// is asked with the bytes of each entry before it is kept.
+    /// is called with the bytes of each entry before it is added.
     pub(crate) fn decode_first(row: &[u8], limit: usize, may_keep: impl Fn(usize) -> bool) -> Result<Self, RowError> {
         let mut fields = Fields::of(row);
         let mut held = Self::default();
@@ -120,7 +120,7 @@ impl Held {
             sequence = sequence.checked_add(fields.varint()?).ok_or(RowError("a number is out of range"))?;
             let offset = fields.varint()?;
             if held.inscriptions.len() <= limit {
-                kept(may_keep(INSCRIPTION_BYTES))?;
+                ensure_memory(may_keep(INSCRIPTION_BYTES))?;
                 held.inscriptions.push(HeldInscription { sequence, offset, arrival: None });
             }
         }
@@ -129,7 +129,7 @@ impl Held {
             if id == SHARED {
                 held.shared = Some(SharedRunes { txid: fields.txid()?, len: fields.varint()? });
             } else {
-                kept(may_keep(RUNE_BYTES))?;
+                ensure_memory(may_keep(RUNE_BYTES))?;
                 held.runes.insert(id, fields.varint()?);
             }
         }
@@ -168,13 +168,13 @@ pub(crate) fn encode_ranges(ranges: &[(u64, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// Ranges as first sat and the one after the last. `may_keep` is asked with the bytes of each before it is kept.
+/// Ranges as first sat and the one after the last. `may_keep` is called with the bytes of each before it is added.
 pub(crate) fn decode_ranges(row: &[u8], may_keep: impl Fn(usize) -> bool) -> Result<Vec<(u64, u64)>, RowError> {
     let mut fields = Fields::of(row);
     let mut ranges = Vec::new();
     while !fields.is_empty() {
         let (start, count): (u64, u64) = (fields.varint()?, fields.varint()?);
-        kept(may_keep(RANGE_BYTES))?;
+        ensure_memory(may_keep(RANGE_BYTES))?;
         ranges.push((start, start.checked_add(count).ok_or(RowError("a range beyond all sats"))?));
     }
     Ok(ranges)

@@ -12,7 +12,7 @@ use crate::tables::outpoint_key;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) outpoint: OutPoint,
-    /// Sats of the output before it; of those lost, all lost sats before it; of the unbound, its place among them.
+    /// Sats of the output before it; for a lost one, all lost sats before it; for an unbound one, its number among the unbound.
     pub(crate) offset: u64,
     /// How often it moved, a move through fees counted as two.
     pub(crate) moves: u32,

@@ -26,7 +26,7 @@ pub(crate) use self::rune::{decode_rune_id, encode_rune_id};
 pub(crate) struct RowError(pub(crate) &'static str);
 
 impl RowError {
-    /// The row is as it should be, and there is no memory for what it says.
+    /// The row is valid, but there is no memory for its content.
     pub(crate) const NO_MEMORY: Self = Self("no memory");
 }
 

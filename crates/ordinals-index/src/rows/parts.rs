@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! key              the row itself, or ff × 10 | number of parts (4)
-//! key | place (4)  a part
+//! key | index (4)  a part
 //! ```
 //!
 //! No row that is not cut begins with ten bytes `ff`: its first number is a varint of at most nine bytes.
@@ -28,8 +28,8 @@ fn part_count(row: &[u8]) -> Option<u32> {
     count.try_into().ok().map(u32::from_be_bytes)
 }
 
-fn part_key(key: &[u8], place: u32) -> Vec<u8> {
-    [key, &place.to_be_bytes()].concat()
+fn part_key(key: &[u8], index: u32) -> Vec<u8> {
+    [key, &index.to_be_bytes()].concat()
 }
 
 /// Reads a row with `get`, all parts of it.
@@ -41,8 +41,8 @@ pub(crate) fn get_whole(
     let Some(row) = get(key)? else { return Ok(None) };
     let Some(parts) = part_count(&row) else { return Ok(Some(WholeRow { bytes: row, parts: 0 })) };
     let mut bytes = Vec::new();
-    for place in 0..parts {
-        bytes.append(&mut get(&part_key(key, place))?.ok_or_else(|| ReadError::missing(table))?);
+    for index in 0..parts {
+        bytes.append(&mut get(&part_key(key, index))?.ok_or_else(|| ReadError::missing(table))?);
     }
     Ok(Some(WholeRow { bytes, parts }))
 }
@@ -62,7 +62,7 @@ pub(crate) fn put_whole(
     }
 }
 
-/// Writes the parts from place `first` on, and how many there are now.
+/// Writes the parts from index `first` on, and how many there are now.
 fn put_parts(
     rows: &mut ModuleWriter<'_>,
     table: &Table,
@@ -86,8 +86,8 @@ pub(crate) fn delete_whole(
     key: &[u8],
     parts: u32,
 ) -> Result<(), StoreError> {
-    for place in 0..parts {
-        rows.delete(table, &part_key(key, place))?;
+    for index in 0..parts {
+        rows.delete(table, &part_key(key, index))?;
     }
     rows.delete(table, key)
 }

@@ -1,6 +1,6 @@
 use super::{Fields, RowError, put_varint};
 
-/// So many inscriptions of a block are kept as those that paid most.
+/// How many inscriptions of a block are recorded as those that paid the highest fees.
 pub(crate) const HIGHEST_MAX: usize = 8;
 
 /// Row of table `revealed`: the inscriptions of a block.
@@ -43,15 +43,15 @@ impl RevealedRow {
     }
 }
 
-/// Keeps those that paid the highest fees.
+/// Collects the inscriptions that paid the highest fees.
 #[derive(Default)]
 pub(crate) struct HighestFees(Vec<(u64, u32)>);
 
 impl HighestFees {
     pub(crate) fn add(&mut self, fee: u64, sequence: u32) {
-        let place = self.0.partition_point(|(higher, _)| *higher > fee);
-        if place < HIGHEST_MAX {
-            self.0.insert(place, (fee, sequence));
+        let position = self.0.partition_point(|(higher, _)| *higher > fee);
+        if position < HIGHEST_MAX {
+            self.0.insert(position, (fee, sequence));
             self.0.truncate(HIGHEST_MAX);
         }
     }
@@ -82,12 +82,12 @@ mod tests {
         /// The reference sorts by fee, keeps the order of equal ones, and reads from the end.
         #[test]
         fn the_highest_fees_are_those_at_the_end_of_a_stable_sort(fees in proptest::collection::vec(0..20u64, 0..60)) {
-            let mut kept = HighestFees::default();
-            (0u32..).zip(&fees).for_each(|(sequence, fee)| kept.add(*fee, sequence));
+            let mut highest = HighestFees::default();
+            (0u32..).zip(&fees).for_each(|(sequence, fee)| highest.add(*fee, sequence));
             let mut sorted: Vec<(u32, u64)> = (0u32..).zip(fees).collect();
             sorted.sort_by_key(|(_, fee)| *fee);
             let expected: Vec<u32> = sorted.into_iter().rev().take(8).map(|(sequence, _)| sequence).collect();
-            prop_assert_eq!(kept.sequences(), expected);
+            prop_assert_eq!(highest.sequences(), expected);
         }
     }
 }

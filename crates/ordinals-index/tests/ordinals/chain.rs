@@ -1,5 +1,5 @@
-//! A random regtest chain that Bitcoin Core accepts: anyone may spend its outputs, most of them by a tapscript that says
-//! something.
+//! A random regtest chain that Bitcoin Core accepts: anyone may spend its outputs, most of them by a tapscript with
+//! envelopes or commitments.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use paraffin_ordinals_index::event::InscriptionId;
 use crate::envelopes;
 use crate::naive::Naive;
 use crate::random::Random;
-use crate::runestones::{self, Known};
+use crate::runestones::{self, RunestoneContext};
 
 /// A point whose private key is unknown (BIP341).
-const NOBODY: &str = "50929b74c1a04954b78b4b6035e97a5e078a5a0f28ec96d547bfee9ace803ac0";
+const NUMS_POINT: &str = "50929b74c1a04954b78b4b6035e97a5e078a5a0f28ec96d547bfee9ace803ac0";
 /// Blocks before the output of a coinbase can be spent.
 const MATURITY: u32 = 100;
 /// Blocks between halvings on Core's regtest. The reference indexer counts by mainnet's.
 const HALVING: u32 = 150;
 
-/// How an output can be spent, and what its script then shows.
+/// How an output can be spent, and the rune name to which its script commits.
 struct Plan {
     output: ScriptBuf,
     witness: Vec<Vec<u8>>,
@@ -154,7 +154,7 @@ impl Chain {
         let (plans, outputs) = self.outputs(&values, height);
         let mut transaction = assembled(vec![input], outputs);
         transaction.output.push(TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::new() });
-        // The commitment is not known yet, and the id stands on it: the block sets both.
+        // The id depends on the commitment, which is set with the block.
         self.coins.retain(|coin| coin.outpoint.txid != Txid::all_zeros());
         let pending = (0u32..).zip(values.iter().zip(plans)).map(|(vout, (value, plan))| Coin {
             outpoint: OutPoint { txid: Txid::all_zeros(), vout },
@@ -220,13 +220,13 @@ impl Chain {
         self.burn_some(&mut plans, &mut outputs);
         if self.random.chance(40) || !names.is_empty() {
             let vout = self.random.below(outputs.len() as u64 + 1) as usize;
-            let known = Known {
+            let context = RunestoneContext {
                 runes: &self.runes,
                 names: &names,
                 outputs: outputs.len() as u32 + 1,
                 height: u64::from(height),
             };
-            let script_pubkey = runestones::random(&mut self.random, &known);
+            let script_pubkey = runestones::random(&mut self.random, &context);
             outputs.insert(vout, TxOut { value: Amount::ZERO, script_pubkey });
             plans.insert(vout, nothing());
             self.runes.push(RuneId { block: u64::from(height), tx: place });
@@ -323,7 +323,7 @@ impl Chain {
         }
     }
 
-    /// A name that may be etched; now and then one that may not, or that was asked for before.
+    /// A name that may be etched; now and then one that may not, or that an earlier one used.
     fn name(&mut self, height: u32) -> Rune {
         let minimum = Rune::minimum_at_height(Network::Regtest, Height(height)).0;
         let known = self.random.pick(&self.names).copied();
@@ -339,8 +339,9 @@ impl Chain {
 
     fn taproot(&self, script: Vec<u8>, name: Option<Rune>) -> Plan {
         let script = ScriptBuf::from_bytes(script);
-        let nobody: XOnlyPublicKey = NOBODY.parse().unwrap();
-        let spend = TaprootBuilder::new().add_leaf(0, script.clone()).unwrap().finalize(&self.secp, nobody).unwrap();
+        let internal_key: XOnlyPublicKey = NUMS_POINT.parse().unwrap();
+        let spend =
+            TaprootBuilder::new().add_leaf(0, script.clone()).unwrap().finalize(&self.secp, internal_key).unwrap();
         let control = spend.control_block(&(script.clone(), LeafVersion::TapScript)).unwrap().serialize();
         let output = ScriptBuf::new_p2tr_tweaked(spend.output_key());
         Plan { output, witness: vec![script.into_bytes(), control], name }

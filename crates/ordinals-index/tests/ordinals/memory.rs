@@ -1,4 +1,4 @@
-//! What answers keep is counted before it is kept.
+//! The memory of answers is counted before it is allocated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,32 +13,32 @@ use crate::instance::{Instance, NETWORK, WITH_SATS};
 
 const LIMIT: usize = 1_000;
 
-/// Asks with memory for everything, for nothing, and for a little less than everything. Returns the bytes that were asked for.
+/// Reads with memory for everything, for nothing, and for a little less than everything. Returns the bytes that were counted.
 #[track_caller]
 fn check<T: Serialize>(index: &OrdinalsIndex, read: impl Fn(&OrdinalsIndex) -> Result<Option<T>, ReadError>) -> usize {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let sum = Arc::clone(&asked);
+    let counted_bytes = Arc::new(AtomicUsize::new(0));
+    let sum = Arc::clone(&counted_bytes);
     let counted = index.clone().counting(Arc::new(move |bytes| {
         sum.fetch_add(bytes, Ordering::Relaxed);
         true
     }));
     let Some(answer) = read(&counted).unwrap() else { return 0 };
-    let asked = asked.load(Ordering::Relaxed);
+    let counted_bytes = counted_bytes.load(Ordering::Relaxed);
     let written = serde_json::to_string(&answer).unwrap();
     assert_eq!(written, serde_json::to_string(&read(index).unwrap()).unwrap(), "counting changes nothing");
     // A record has some members of its own beside what its lists hold.
-    assert!(asked + 1_000 >= written.len(), "{asked} bytes for {written}");
-    if asked > 0 {
-        for memory in [0, asked - 1] {
+    assert!(counted_bytes + 1_000 >= written.len(), "{counted_bytes} bytes for {written}");
+    if counted_bytes > 0 {
+        for memory in [0, counted_bytes - 1] {
             let left = AtomicUsize::new(memory);
             let take = move |bytes| {
                 left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
             };
             let outcome = read(&index.clone().counting(Arc::new(take)));
-            assert!(matches!(outcome, Err(ReadError::OutOfMemory)), "{memory} of {asked} bytes for {written}");
+            assert!(matches!(outcome, Err(ReadError::OutOfMemory)), "{memory} of {counted_bytes} bytes for {written}");
         }
     }
-    asked
+    counted_bytes
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn lists_are_counted_before_they_are_kept() {
     }
     let mut held = [0; 2];
     for address in &addresses {
-        // Their outputs are counted by whoever asks.
+        // The caller counts the outputs.
         held[0] += check(&index, |index| {
             index.address_record(address, LIMIT).map(|record| record.map(|record| record.inscriptions))
         });

@@ -174,10 +174,11 @@ impl Naive {
 }
 
 fn is_cursed(envelope: &Envelope) -> bool {
-    let said = &envelope.inscription;
-    let by_fields = said.has_unrecognized_even_field || said.has_duplicate_field || said.has_incomplete_field;
-    let by_place = envelope.input > 0 || envelope.offset > 0 || said.pointer.is_some();
-    by_fields || by_place || envelope.has_pushnum || envelope.is_stutter
+    let inscription = &envelope.inscription;
+    let by_fields =
+        inscription.has_unrecognized_even_field || inscription.has_duplicate_field || inscription.has_incomplete_field;
+    let by_position = envelope.input > 0 || envelope.offset > 0 || inscription.pointer.is_some();
+    by_fields || by_position || envelope.has_pushnum || envelope.is_stutter
 }
 
 fn size(ranges: &[(u64, u64)]) -> u64 {

@@ -1,4 +1,4 @@
-//! A real Bitcoin Core and the published `ord` beside it, asked over plain HTTP.
+//! A real Bitcoin Core and the published `ord` beside it, queried over plain HTTP.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

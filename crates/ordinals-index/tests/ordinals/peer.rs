@@ -43,11 +43,11 @@ impl Sides<'_> {
         let mut sequence = 0;
         while let Some(facts) = self.index.facts(sequence).unwrap() {
             let id = facts.id;
-            let said = self.inscription(&id);
+            let inscription = self.inscription(&id);
             let delegate =
-                said.delegate().filter(|id| self.index.sequence(&InscriptionQuery::Id(*id)).unwrap().is_some());
+                inscription.delegate().filter(|id| self.index.sequence(&InscriptionQuery::Id(*id)).unwrap().is_some());
             let delegated = delegate.map(|id| self.inscription(&id));
-            let record = facts.record(&said, delegated.as_ref(), &|_| true);
+            let record = facts.record(&inscription, delegated.as_ref(), &|_| true);
             let number = record.number;
             self.same(&format!("/inscription/{id}"), &record);
             self.same(&format!("/inscription/{number}"), &record);
@@ -58,7 +58,7 @@ impl Sides<'_> {
             let parents = self.index.parents(&id, 0).unwrap().unwrap();
             let parents = json!({ "ids": parents.ids, "more": parents.more, "page_index": parents.page_index });
             self.same(&format!("/r/parents/{id}"), &parents);
-            self.content(&id, &said, delegated.as_ref());
+            self.content(&id, &inscription, delegated.as_ref());
             sequence += 1;
         }
         assert!(sequence > 100, "{sequence} inscriptions");
@@ -68,11 +68,11 @@ impl Sides<'_> {
     }
 
     /// What `ord_content` answers from: the delegate's body, else the inscription's own.
-    fn content(&mut self, id: &InscriptionId, said: &Inscription, delegated: Option<&Inscription>) {
-        if said.delegate().is_some() && delegated.is_none() || said.content_encoding.is_some() {
+    fn content(&mut self, id: &InscriptionId, inscription: &Inscription, delegated: Option<&Inscription>) {
+        if inscription.delegate().is_some() && delegated.is_none() || inscription.content_encoding.is_some() {
             return;
         }
-        let shown = delegated.unwrap_or(said);
+        let shown = delegated.unwrap_or(inscription);
         if shown.content_encoding.is_some() {
             return;
         }

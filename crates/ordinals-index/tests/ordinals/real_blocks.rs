@@ -28,8 +28,8 @@ fn every_envelope_of_the_real_blocks_is_an_inscription() {
         let mut with_type = 0;
         for (sequence, id) in (0u32..).zip(&ids) {
             let facts = index.facts(sequence).unwrap().unwrap();
-            let said = inscription_of(transactions[&id.txid], id).unwrap();
-            let record = facts.record(&said, None, &|_| true);
+            let inscription = inscription_of(transactions[&id.txid], id).unwrap();
+            let record = facts.record(&inscription, None, &|_| true);
             assert_eq!(record.id, *id);
             with_type += usize::from(record.content_type.is_some());
             let at = record.satpoint.outpoint;

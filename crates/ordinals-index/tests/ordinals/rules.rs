@@ -1,4 +1,4 @@
-//! Single rules on chains made by hand.
+//! Single rules on chains built block by block.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use bitcoin::opcodes::all::{OP_PUSHNUM_1, OP_RETURN};
 use bitcoin::script::Builder;
 use bitcoin::{Amount, Block, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Txid, Witness};
 use paraffin_ordinals_index::brc20::Brc20Module;
-use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use paraffin_ordinals_index::event::{Destination, EventKind, InscriptionEvent, InscriptionId};
 use paraffin_ordinals_index::inscription::Inscription;
 use paraffin_ordinals_index::reader::{InscriptionQuery, InscriptionRecord, OutputKind};
 use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex, Parameters};
@@ -16,11 +16,11 @@ use paraffin_store::{ModuleError, ModuleWriter, Snapshot};
 use crate::envelopes;
 use crate::instance::{Instance, NETWORK, PLAIN};
 
-type Told = Arc<Mutex<Vec<InscriptionEvent>>>;
+type EventLog = Arc<Mutex<Vec<InscriptionEvent>>>;
 
-/// Keeps what it is sent, either everything or what BRC-20 wants.
+/// Records the events that it receives: all of them, or those that BRC-20 wants.
 struct Listener {
-    told: Told,
+    events: EventLog,
     wants: Option<Brc20Module>,
 }
 
@@ -31,7 +31,7 @@ impl EventConsumer for Listener {
         events: &[InscriptionEvent],
         _rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
-        self.told.lock().unwrap().extend_from_slice(events);
+        self.events.lock().unwrap().extend_from_slice(events);
         Ok(())
     }
 
@@ -40,10 +40,10 @@ impl EventConsumer for Listener {
     }
 }
 
-/// A chain that grows by hand; proofs, signatures and maturity are not looked at.
-pub struct Hand {
+/// A chain that a test builds block by block; proofs, signatures and maturity are not looked at.
+pub struct ManualChain {
     instance: Instance,
-    told: Told,
+    events: EventLog,
     pub height: u32,
     tip: bitcoin::BlockHash,
 }
@@ -58,7 +58,7 @@ pub fn burns(value: u64) -> TxOut {
     TxOut { value: Amount::from_sat(value), script_pubkey: Builder::new().push_opcode(OP_RETURN).into_script() }
 }
 
-/// An input that shows as many text inscriptions.
+/// An input that reveals `count` text inscriptions.
 fn reveals(previous_output: OutPoint, count: usize) -> TxIn {
     let script = (0..count).fold(Builder::new(), |builder, place| envelopes::plain(builder, &place.to_string()));
     shows(previous_output, script)
@@ -86,18 +86,18 @@ pub fn output(txid: Txid, vout: u32) -> OutPoint {
     OutPoint { txid, vout }
 }
 
-impl Hand {
+impl ManualChain {
     pub fn new() -> Self {
         Self::listening(None)
     }
 
     fn listening(wants: Option<Brc20Module>) -> Self {
-        let told = Told::default();
-        let listener = Listener { told: Arc::clone(&told), wants };
-        Self { told, ..Self::with_consumer(Box::new(listener)) }
+        let events = EventLog::default();
+        let listener = Listener { events: Arc::clone(&events), wants };
+        Self { events, ..Self::with_consumer(Box::new(listener)) }
     }
 
-    /// Whose events go to `consumer`.
+    /// A chain whose events go to `consumer`.
     pub fn with_consumer(consumer: Box<dyn EventConsumer>) -> Self {
         Self::of(Instance::of(NETWORK, PLAIN, Some(consumer)))
     }
@@ -105,17 +105,17 @@ impl Hand {
     fn of(mut instance: Instance) -> Self {
         let genesis = bitcoin::constants::genesis_block(NETWORK.bitcoin());
         instance.connect(0, &genesis, None);
-        Self { instance, told: Told::default(), height: 0, tip: genesis.block_hash() }
+        Self { instance, events: EventLog::default(), height: 0, tip: genesis.block_hash() }
     }
 
-    /// Adds a block whose coinbase claims `claimed`; answers the ids, the coinbase's first.
+    /// Adds a block whose coinbase claims `claimed`; returns the txids, the coinbase's first.
     pub fn block(&mut self, claimed: u64, transactions: Vec<Transaction>) -> Vec<Txid> {
         let txids = self.connect(claimed, transactions);
         self.instance.commit();
         txids
     }
 
-    /// The same without a commit.
+    /// As `block`, without a commit.
     fn connect(&mut self, claimed: u64, transactions: Vec<Transaction>) -> Vec<Txid> {
         self.height += 1;
         let mut input = spends(OutPoint::null());
@@ -128,7 +128,7 @@ impl Hand {
         header.time += self.height;
         let block = Block { header, txdata };
         self.tip = block.block_hash();
-        self.told.lock().unwrap().clear();
+        self.events.lock().unwrap().clear();
         self.instance.connect(self.height, &block, None);
         block.txdata.iter().map(Transaction::compute_txid).collect()
     }
@@ -152,7 +152,7 @@ impl Hand {
     }
 
     fn events(&self) -> Vec<InscriptionEvent> {
-        self.told.lock().unwrap().clone()
+        self.events.lock().unwrap().clone()
     }
 
     pub fn grow_to(&mut self, height: u32) {
@@ -163,8 +163,8 @@ impl Hand {
 }
 
 #[test]
-fn a_reveal_and_a_move_are_told_in_order() {
-    let mut hand = Hand::new();
+fn a_reveal_and_a_move_are_reported_in_order() {
+    let mut hand = ManualChain::new();
     let coinbase = hand.block(SUBSIDY, Vec::new())[0];
     let reveal = transaction(vec![reveals(output(coinbase, 0), 1)], vec![pays(1_000), pays(SUBSIDY - 1_000)]);
     let revealed = reveal.compute_txid();
@@ -174,16 +174,17 @@ fn a_reveal_and_a_move_are_told_in_order() {
     assert_eq!(events.len(), 2);
     let id = InscriptionId { txid: revealed, index: 0 };
     assert!(events.iter().all(|event| event.id == id));
-    assert_eq!(events.iter().map(|event| event.place).collect::<Vec<_>>(), [1, 2]);
-    let EventKind::Revealed { number, is_vindicated, is_first_on_sat, said: Some(said), .. } = &events[0].kind else {
+    assert_eq!(events.iter().map(|event| event.transaction_index).collect::<Vec<_>>(), [1, 2]);
+    let EventKind::Revealed { number, is_vindicated, is_first_on_sat, envelope: Some(envelope), .. } = &events[0].kind
+    else {
         panic!("{:?}", events[0])
     };
     assert_eq!((*number, *is_vindicated, *is_first_on_sat), (0, false, true));
-    assert_eq!(said.body.as_deref(), Some(&b"0"[..]));
-    assert_eq!(said.content_type.as_deref(), Some(&b"text/plain"[..]));
+    assert_eq!(envelope.body.as_deref(), Some(&b"0"[..]));
+    assert_eq!(envelope.content_type.as_deref(), Some(&b"text/plain"[..]));
     assert_eq!(events[1].kind, EventKind::Moved { moves: 0 });
     let expected = output(moved.compute_txid(), 0);
-    assert!(matches!(&events[1].landing, Landing::Output { outpoint, offset: 0, .. } if *outpoint == expected));
+    assert!(matches!(&events[1].destination, Destination::Output { outpoint, offset: 0, .. } if *outpoint == expected));
     let again = transaction(vec![spends(expected)], vec![pays(400)]);
     hand.block(SUBSIDY, vec![again]);
     assert_eq!(hand.events()[0].kind, EventKind::Moved { moves: 1 });
@@ -191,12 +192,12 @@ fn a_reveal_and_a_move_are_told_in_order() {
 
 #[test]
 fn the_events_of_an_output_share_its_script() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coinbase = hand.block(SUBSIDY, Vec::new())[0];
     hand.block(SUBSIDY, vec![transaction(vec![reveals(output(coinbase, 0), 2)], vec![pays(SUBSIDY)])]);
     let events = hand.events();
-    let [Landing::Output { script_pubkey: first, .. }, Landing::Output { script_pubkey: second, .. }] =
-        [&events[0].landing, &events[1].landing]
+    let [Destination::Output { script_pubkey: first, .. }, Destination::Output { script_pubkey: second, .. }] =
+        [&events[0].destination, &events[1].destination]
     else {
         panic!("{events:?}")
     };
@@ -209,7 +210,7 @@ fn the_events_of_an_output_share_its_script() {
 /// 500 inscriptions moved a hundred times: where they are is written once.
 #[test]
 fn a_chain_of_moves_within_a_block_writes_the_last_place_alone() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let mut chain = vec![transaction(vec![reveals(output(coin, 0), 500)], vec![pays(SUBSIDY)])];
     let first = chain[0].compute_txid();
@@ -229,7 +230,7 @@ fn a_chain_of_moves_within_a_block_writes_the_last_place_alone() {
 #[test]
 fn an_envelope_after_the_last_number_is_no_inscription_and_the_block_is_indexed() {
     let parameters = Parameters { inscriptions_max: 3, ..Parameters::of(NETWORK) };
-    let mut hand = Hand::of(Instance::with_parameters(parameters, PLAIN, None));
+    let mut hand = ManualChain::of(Instance::with_parameters(parameters, PLAIN, None));
     let coins: Vec<Txid> = (0..3).map(|_| hand.block(SUBSIDY, Vec::new())[0]).collect();
     let two = |coin: Txid| transaction(vec![reveals(output(coin, 0), 2)], vec![pays(SUBSIDY)]);
     let txids = hand.block(SUBSIDY, coins[..2].iter().map(|coin| two(*coin)).collect());
@@ -245,24 +246,27 @@ fn an_envelope_after_the_last_number_is_no_inscription_and_the_block_is_indexed(
 
 #[test]
 fn what_is_paid_as_a_fee_lands_with_the_coinbase_or_is_lost() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let first = hand.block(SUBSIDY, Vec::new())[0];
     let second = hand.block(SUBSIDY, Vec::new())[0];
     // All of the first coin is a fee; of the second nothing is.
     let paid = transaction(vec![reveals(output(first, 0), 1)], vec![burns(0)]);
-    let kept = transaction(vec![reveals(output(second, 0), 1)], vec![pays(SUBSIDY)]);
-    let (fee_txid, kept_txid) = (paid.compute_txid(), kept.compute_txid());
-    let ids = hand.block(SUBSIDY + 1, vec![paid, kept]);
-    // The one that is kept has the lower number: the coinbase comes last.
-    assert_eq!((hand.record(kept_txid, 0).number, hand.record(fee_txid, 0).number), (0, 1));
+    let moved = transaction(vec![reveals(output(second, 0), 1)], vec![pays(SUBSIDY)]);
+    let (fee_txid, moved_txid) = (paid.compute_txid(), moved.compute_txid());
+    let ids = hand.block(SUBSIDY + 1, vec![paid, moved]);
+    // The one that stays in an output has the lower number: the coinbase comes last.
+    assert_eq!((hand.record(moved_txid, 0).number, hand.record(fee_txid, 0).number), (0, 1));
     let record = hand.record(fee_txid, 0);
     assert_eq!((record.satpoint.outpoint, record.satpoint.offset), (output(ids[0], 0), SUBSIDY));
     assert_eq!(record.fee, SUBSIDY);
     let events = hand.events();
     assert_eq!(events.len(), 3);
-    assert_eq!(events[0].landing, Landing::Fee);
+    assert_eq!(events[0].destination, Destination::Fee);
     assert!(matches!(events[0].kind, EventKind::Revealed { number: 1, .. }));
-    assert_eq!((events[2].kind.clone(), events[2].place, events[2].txid), (EventKind::Moved { moves: 0 }, 0, ids[0]));
+    assert_eq!(
+        (events[2].kind.clone(), events[2].transaction_index, events[2].txid),
+        (EventKind::Moved { moves: 0 }, 0, ids[0])
+    );
 
     // Spent again as an unclaimed fee.
     let spend = transaction(vec![spends(output(ids[0], 0))], vec![pays(SUBSIDY)]);
@@ -272,13 +276,16 @@ fn what_is_paid_as_a_fee_lands_with_the_coinbase_or_is_lost() {
     // Before it nothing but the rest of the fee two blocks ago was lost.
     assert_eq!(record.satpoint.offset, SUBSIDY - 1);
     assert_eq!(hand.charms(fee_txid, 0), ["lost"]);
-    let kinds: Vec<_> = hand.events().into_iter().map(|event| (event.kind, event.landing)).collect();
-    assert_eq!(kinds, [(EventKind::Moved { moves: 1 }, Landing::Fee), (EventKind::Moved { moves: 2 }, Landing::Lost)]);
+    let kinds: Vec<_> = hand.events().into_iter().map(|event| (event.kind, event.destination)).collect();
+    assert_eq!(
+        kinds,
+        [(EventKind::Moved { moves: 1 }, Destination::Fee), (EventKind::Moved { moves: 2 }, Destination::Lost)]
+    );
 }
 
 #[test]
 fn the_second_of_a_transaction_is_cursed_until_the_jubilee() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coins: Vec<Txid> = (0..3).map(|_| hand.block(SUBSIDY, Vec::new())[0]).collect();
     let reveal = |coin: Txid| transaction(vec![reveals(output(coin, 0), 2)], vec![pays(SUBSIDY)]);
     let before = hand.block(SUBSIDY, vec![reveal(coins[0])])[1];
@@ -294,7 +301,7 @@ fn the_second_of_a_transaction_is_cursed_until_the_jubilee() {
 /// Only one more on a sat that holds a blessed one, or several, is cursed for it.
 #[test]
 fn a_reinscription_of_a_cursed_one_is_blessed_once() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     // An odd pointer field makes it cursed.
     let cursed = envelopes::push(envelopes::push(envelopes::begin(Builder::new()), &[2]), &[]);
@@ -311,7 +318,7 @@ fn a_reinscription_of_a_cursed_one_is_blessed_once() {
 
 #[test]
 fn an_input_without_value_and_an_unknown_even_field_bind_to_no_sat() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let split = transaction(vec![spends(output(coin, 0))], vec![pays(0), pays(SUBSIDY)]);
     let split = hand.block(SUBSIDY, vec![split])[1];
@@ -325,12 +332,12 @@ fn an_input_without_value_and_an_unknown_even_field_bind_to_no_sat() {
         assert_eq!((record.satpoint.offset, record.value, record.address), (offset, None, None));
     }
     assert_eq!(hand.charms(both, 0), ["unbound"]);
-    assert!(hand.events().iter().all(|event| event.landing == Landing::Lost));
+    assert!(hand.events().iter().all(|event| event.destination == Destination::Lost));
 }
 
 #[test]
 fn what_lands_in_an_op_return_is_burned() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let reveal = transaction(vec![reveals(output(coin, 0), 1)], vec![pays(1_000), pays(SUBSIDY - 1_000)]);
     let reveal = hand.block(SUBSIDY, vec![reveal])[1];
@@ -341,7 +348,7 @@ fn what_lands_in_an_op_return_is_burned() {
 
 #[test]
 fn ten_thousand_inscriptions_in_one_transaction_are_indexed() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     hand.grow_to(110);
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let reveal = transaction(vec![reveals(output(coin, 0), 10_000)], vec![pays(SUBSIDY)]);
@@ -356,10 +363,10 @@ fn ten_thousand_inscriptions_in_one_transaction_are_indexed() {
 
 /// What a chain of small transactions moves again and again takes no memory for events that BRC-20 does not look at.
 #[test]
-fn brc20_is_told_of_texts_and_first_moves_alone() {
+fn brc20_receives_texts_and_first_moves_alone() {
     let mut seen = [Vec::new(), Vec::new()];
-    for (wants, told) in [Some(Brc20Module::new(NETWORK)), None].into_iter().zip(&mut seen) {
-        let mut hand = Hand::listening(wants);
+    for (wants, received) in [Some(Brc20Module::new(NETWORK)), None].into_iter().zip(&mut seen) {
+        let mut hand = ManualChain::listening(wants);
         let coin = hand.block(SUBSIDY, Vec::new())[0];
         // An empty one and a text, paid as fees at the end.
         let empty = envelopes::begin(Builder::new()).push_opcode(bitcoin::opcodes::all::OP_ENDIF);
@@ -373,8 +380,8 @@ fn brc20_is_told_of_texts_and_first_moves_alone() {
         let paid_out = transaction(vec![spends(output(last, 0))], vec![burns(0)]);
         hand.block(2 * SUBSIDY, chain.into_iter().chain([paid_out]).collect());
         for event in hand.events() {
-            told.push(match event.kind {
-                EventKind::Revealed { said, .. } => if said.is_some() { "text" } else { "empty" }.to_owned(),
+            received.push(match event.kind {
+                EventKind::Revealed { envelope, .. } => if envelope.is_some() { "text" } else { "empty" }.to_owned(),
                 EventKind::Moved { moves } => moves.to_string(),
             });
         }
@@ -387,14 +394,14 @@ fn brc20_is_told_of_texts_and_first_moves_alone() {
 #[test]
 fn where_an_inscription_is_does_not_depend_on_who_listens() {
     let located = [Some(Brc20Module::new(NETWORK)), None].map(|wants| {
-        let mut hand = Hand::listening(wants);
+        let mut hand = ManualChain::listening(wants);
         let coin = hand.block(SUBSIDY, Vec::new())[0];
         let paid = transaction(vec![reveals(output(coin, 0), 1)], vec![burns(0)]);
         hand.block(2 * SUBSIDY, vec![paid]);
         let digest = hand.snapshot().module_digest(paraffin_ordinals_index::MODULE, 2).unwrap();
         (digest.is_some(), digest)
     });
-    let mut alone = Hand::of(Instance::new(PLAIN));
+    let mut alone = ManualChain::of(Instance::new(PLAIN));
     let coin = alone.block(SUBSIDY, Vec::new())[0];
     alone.block(2 * SUBSIDY, vec![transaction(vec![reveals(output(coin, 0), 1)], vec![burns(0)])]);
     let digest = alone.snapshot().module_digest(paraffin_ordinals_index::MODULE, 2).unwrap();
@@ -410,7 +417,7 @@ fn child_of(builder: Builder, parent: &InscriptionId) -> Builder {
 
 #[test]
 fn every_page_of_children_begins_where_the_one_before_ended() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let txid = hand.block(SUBSIDY, vec![transaction(vec![reveals(output(coin, 0), 2)], vec![pays(SUBSIDY)])])[1];
     let [parent, other] = [0, 1].map(|index| InscriptionId { txid, index });
@@ -441,7 +448,7 @@ fn every_page_of_children_begins_where_the_one_before_ended() {
 
 #[test]
 fn the_inscriptions_of_a_transaction_are_counted() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     hand.grow_to(110);
     for count in [0, 1, 2, 3, 4, 7, 8, 9, 100] {
         let coin = hand.block(SUBSIDY, Vec::new())[0];
@@ -454,7 +461,7 @@ fn the_inscriptions_of_a_transaction_are_counted() {
 /// row MR08
 #[test]
 fn the_newest_blocks_name_the_inscriptions_that_paid_most() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let split: Vec<TxOut> = (0..20).map(|_| pays(10_000)).collect();
     let coins = hand.block(SUBSIDY, vec![transaction(vec![spends(output(coin, 0))], split)])[1];
@@ -501,7 +508,7 @@ fn a_block_of_empty_envelopes_takes_bounded_memory() {
         return;
     }
     let count = if std::env::var_os("PARAFFIN_LONG").is_some() { 520_000 } else { 40_000 };
-    let mut hand = Hand::with_consumer(Box::new(Brc20Module::new(NETWORK)));
+    let mut hand = ManualChain::with_consumer(Box::new(Brc20Module::new(NETWORK)));
     hand.grow_to(110);
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let script = envelopes::begin(Builder::new()).push_opcode(bitcoin::opcodes::all::OP_ENDIF).into_script();
@@ -518,7 +525,7 @@ fn a_block_of_empty_envelopes_takes_bounded_memory() {
 
 #[test]
 fn no_answer_names_more_inscriptions_than_its_limit() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coins = [hand.block(SUBSIDY, Vec::new())[0], hand.block(SUBSIDY, Vec::new())[0]];
     let script_pubkey = ScriptBuf::from_bytes([&[0x51, 0x20][..], &[0x42; 32]].concat());
     let address = bitcoin::Address::from_script(&script_pubkey, NETWORK.bitcoin()).unwrap();
@@ -539,11 +546,11 @@ fn no_answer_names_more_inscriptions_than_its_limit() {
 
 #[test]
 fn unknown_names_are_nothing() {
-    let hand = Hand::new();
+    let hand = ManualChain::new();
     let index = hand.index();
-    let nobody = InscriptionId { txid: OutPoint::null().txid, index: 0 };
+    let unknown = InscriptionId { txid: OutPoint::null().txid, index: 0 };
     for query in [
-        InscriptionQuery::Id(nobody),
+        InscriptionQuery::Id(unknown),
         InscriptionQuery::Number(0),
         InscriptionQuery::Number(i32::MIN),
         InscriptionQuery::Number(i32::MAX),
@@ -551,21 +558,21 @@ fn unknown_names_are_nothing() {
     ] {
         assert_eq!(index.sequence(&query).unwrap(), None, "{query:?}");
     }
-    assert_eq!(index.children(&nobody, 0).unwrap(), None);
-    assert_eq!(index.parents(&nobody, u32::MAX).unwrap(), None);
+    assert_eq!(index.children(&unknown, 0).unwrap(), None);
+    assert_eq!(index.parents(&unknown, u32::MAX).unwrap(), None);
     assert!(index.inscriptions(u32::MAX).unwrap().ids.is_empty());
     assert!(index.runes(u32::MAX).unwrap().entries.is_empty());
     assert!(index.inscriptions_of_block(u32::MAX, u32::MAX).unwrap().ids.is_empty());
-    assert_eq!(index.output(&OutPoint { txid: nobody.txid, vout: 7 }, 9).unwrap(), None);
+    assert_eq!(index.output(&OutPoint { txid: unknown.txid, vout: 7 }, 9).unwrap(), None);
 }
 
 /// A store that follows sats is not opened by a program that does not.
 #[test]
-fn the_setting_of_sats_is_kept() {
-    let mut hand = Hand::new();
+fn the_setting_of_sats_is_stored() {
+    let mut hand = ManualChain::new();
     hand.instance.commit();
     let module = paraffin_ordinals_index::OrdinalsModule::new(NETWORK, crate::instance::WITH_SATS);
-    assert!(module.check_settings(&hand.instance.store.snapshot()).is_err(), "nothing else was said");
+    assert!(module.check_settings(&hand.instance.store.snapshot()).is_err(), "the stored setting differs");
     let same = paraffin_ordinals_index::OrdinalsModule::new(NETWORK, PLAIN);
     assert!(same.check_settings(&hand.instance.store.snapshot()).is_ok());
 }

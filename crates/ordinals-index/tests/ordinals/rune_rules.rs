@@ -7,7 +7,7 @@ use ordinals::{Edict, Etching, Rune, RuneId, Runestone, Terms};
 use paraffin_ordinals_index::reader::{RuneQuery, RuneRecord};
 
 use crate::envelopes;
-use crate::rules::{Hand, SUBSIDY, burns, output, pays, shows, spends, transaction};
+use crate::rules::{ManualChain, SUBSIDY, burns, output, pays, shows, spends, transaction};
 
 /// A name that regtest allows from the first block on.
 fn name() -> Rune {
@@ -21,7 +21,7 @@ fn taproot(value: u64) -> TxOut {
     }
 }
 
-fn says(runestone: &Runestone) -> TxOut {
+fn runestone_output(runestone: &Runestone) -> TxOut {
     TxOut { value: Amount::ZERO, script_pubkey: runestone.encipher() }
 }
 
@@ -40,7 +40,7 @@ fn etches(etching: Etching) -> Runestone {
     Runestone { etching: Some(etching), ..Runestone::default() }
 }
 
-impl Hand {
+impl ManualChain {
     fn rune(&self, id: RuneId) -> Option<RuneRecord> {
         self.index().rune(&RuneQuery::Id(id)).unwrap()
     }
@@ -60,7 +60,7 @@ impl Hand {
     fn issue(&mut self, premine: u128, terms: Option<Terms>) -> (OutPoint, RuneId) {
         let coin = self.block(SUBSIDY, Vec::new())[0];
         let runestone = etches(Etching { premine: Some(premine), terms, ..Etching::default() });
-        let etching = transaction(vec![spends(output(coin, 0))], vec![pays(SUBSIDY), says(&runestone)]);
+        let etching = transaction(vec![spends(output(coin, 0))], vec![pays(SUBSIDY), runestone_output(&runestone)]);
         let txid = self.block(SUBSIDY, vec![etching])[1];
         (output(txid, 0), self.here(1))
     }
@@ -68,13 +68,14 @@ impl Hand {
 
 /// Makes an output and etches a name from it so many blocks later; whether the name was taken.
 fn etched_after(blocks: u32, commitment: TxOut) -> bool {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let made = hand.block(SUBSIDY, vec![transaction(vec![spends(output(coin, 0))], vec![commitment])])[1];
     let made_at = hand.height;
     hand.grow_to(made_at + blocks - 1);
     let runestone = etches(Etching { rune: Some(name()), ..Etching::default() });
-    let etching = transaction(vec![commits(output(made, 0), name())], vec![pays(SUBSIDY), says(&runestone)]);
+    let etching =
+        transaction(vec![commits(output(made, 0), name())], vec![pays(SUBSIDY), runestone_output(&runestone)]);
     hand.block(SUBSIDY, vec![etching]);
     assert_eq!(hand.height, made_at + blocks);
     let found = hand.rune(hand.here(1)).is_some();
@@ -91,13 +92,13 @@ fn a_name_needs_a_commitment_in_a_taproot_output_of_six_confirmations() {
 
 #[test]
 fn a_name_is_taken_once_and_not_by_who_does_not_show_it() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let coin = hand.block(SUBSIDY, Vec::new())[0];
     let split = transaction(vec![spends(output(coin, 0))], vec![taproot(1_000), taproot(1_000), taproot(1_000)]);
     let made = hand.block(SUBSIDY, vec![split])[1];
     hand.grow_to(20);
     let runestone = etches(Etching { rune: Some(name()), spacers: Some(1), ..Etching::default() });
-    let with = |input| transaction(vec![input], vec![pays(1_000), says(&runestone)]);
+    let with = |input| transaction(vec![input], vec![pays(1_000), runestone_output(&runestone)]);
     let other = Rune(name().0 + 1);
     let first = with(commits(output(made, 0), name()));
     let txid = first.compute_txid();
@@ -110,7 +111,7 @@ fn a_name_is_taken_once_and_not_by_who_does_not_show_it() {
 
 #[test]
 fn an_etching_without_a_name_gets_a_reserved_one() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let (at, id) = hand.issue(500, None);
     let rune = hand.rune(id).unwrap();
     assert_eq!(rune.entry.spaced_rune.rune, Rune::reserved(id.block, id.tx));
@@ -119,12 +120,13 @@ fn an_etching_without_a_name_gets_a_reserved_one() {
 
 #[test]
 fn mints_end_with_the_cap_and_count_in_order() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let terms = Terms { amount: Some(7), cap: Some(2), ..Terms::default() };
     let (_, id) = hand.issue(0, Some(terms));
     let coins: Vec<Txid> = (0..3).map(|_| hand.block(SUBSIDY, Vec::new())[0]).collect();
     let minting = Runestone { mint: Some(id), ..Runestone::default() };
-    let mint = |coin: &Txid| transaction(vec![spends(output(*coin, 0))], vec![pays(SUBSIDY), says(&minting)]);
+    let mint =
+        |coin: &Txid| transaction(vec![spends(output(*coin, 0))], vec![pays(SUBSIDY), runestone_output(&minting)]);
     let txids = hand.block(SUBSIDY, coins.iter().map(mint).collect());
     let held: Vec<u128> = txids[1..].iter().map(|txid| hand.held(output(*txid, 0), id)).collect();
     assert_eq!(held, [7, 7, 0]);
@@ -134,7 +136,7 @@ fn mints_end_with_the_cap_and_count_in_order() {
 
 #[test]
 fn a_cenotaph_burns_what_came_in_and_counts_its_mint() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let terms = Terms { amount: Some(7), cap: Some(2), ..Terms::default() };
     let (at, id) = hand.issue(100, Some(terms));
     let spend = transaction(vec![spends(at)], vec![pays(SUBSIDY), cenotaph()]);
@@ -146,14 +148,14 @@ fn a_cenotaph_burns_what_came_in_and_counts_its_mint() {
 
 #[test]
 fn runes_go_to_edicts_then_the_pointer_and_burn_where_nothing_can_hold_them() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let (at, id) = hand.issue(100, None);
     let runestone = Runestone {
         edicts: vec![Edict { id, amount: 30, output: 1 }, Edict { id, amount: 5, output: 3 }],
         pointer: Some(2),
         ..Runestone::default()
     };
-    let outputs = vec![pays(1), pays(1), pays(1), burns(0), says(&runestone)];
+    let outputs = vec![pays(1), pays(1), pays(1), burns(0), runestone_output(&runestone)];
     // The second edict's output is an OP_RETURN.
     let txid = hand.block(SUBSIDY, vec![transaction(vec![spends(at)], outputs)])[1];
     let held: Vec<u128> = (0..3).map(|vout| hand.held(output(txid, vout), id)).collect();
@@ -170,12 +172,12 @@ fn runes_go_to_edicts_then_the_pointer_and_burn_where_nothing_can_hold_them() {
 /// Nine runes for each of 600 outputs are more balances than are written one by one.
 #[test]
 fn balances_that_outputs_share_are_read_and_spent_like_others() {
-    let mut hand = Hand::new();
+    let mut hand = ManualChain::new();
     let issued: Vec<(OutPoint, RuneId)> = (0..9).map(|place| hand.issue(6_000 + place, None)).collect();
     let edicts = issued.iter().map(|(_, id)| Edict { id: *id, amount: 0, output: 601 }).collect();
     let to_all = Runestone { edicts, ..Runestone::default() };
     let mut outputs = vec![pays(1); 600];
-    outputs.push(says(&to_all));
+    outputs.push(runestone_output(&to_all));
     let gives = transaction(issued.iter().map(|(at, _)| spends(*at)).collect(), outputs);
     let given = gives.compute_txid();
     // Two outputs are spent in the same block, three in the next.

@@ -8,36 +8,36 @@ use ordinals::{Edict, Etching, Rune, RuneId, Runestone, Terms, varint};
 use crate::envelopes::push;
 use crate::random::Random;
 
-/// What a runestone may speak of.
-pub struct Known<'a> {
-    /// Places of etchings, some of which may have failed.
+/// The ids, names and outputs that a random runestone may refer to.
+pub struct RunestoneContext<'a> {
+    /// Ids of etchings, some of which may have failed.
     pub runes: &'a [RuneId],
-    /// Names that an input of the transaction shows.
+    /// Names to which an input of the transaction commits.
     pub names: &'a [Rune],
     pub outputs: u32,
     pub height: u64,
 }
 
-pub fn random(random: &mut Random, known: &Known<'_>) -> ScriptBuf {
+pub fn random(random: &mut Random, context: &RunestoneContext<'_>) -> ScriptBuf {
     if random.chance(8) {
         return broken(random);
     }
     let mut runestone = Runestone::default();
-    if !known.names.is_empty() && random.chance(85) || random.chance(6) {
-        runestone.etching = Some(etching(random, known));
+    if !context.names.is_empty() && random.chance(85) || random.chance(6) {
+        runestone.etching = Some(etching(random, context));
     }
     if random.chance(35) {
-        runestone.mint = random.pick(known.runes).copied();
+        runestone.mint = random.pick(context.runes).copied();
     }
     if random.chance(25) {
-        runestone.pointer = Some(random.below(u64::from(known.outputs)) as u32);
+        runestone.pointer = Some(random.below(u64::from(context.outputs)) as u32);
     }
     let edicts = if random.chance(60) { random.below(5) } else { 0 };
     for _ in 0..edicts {
         let is_own = runestone.etching.is_some() && random.chance(40);
-        let id = if is_own { Some(RuneId::default()) } else { random.pick(known.runes).copied() };
+        let id = if is_own { Some(RuneId::default()) } else { random.pick(context.runes).copied() };
         let amount = amount(random);
-        let output = random.below(u64::from(known.outputs) + 1) as u32;
+        let output = random.below(u64::from(context.outputs) + 1) as u32;
         runestone.edicts.extend(id.map(|id| Edict { id, amount, output }));
     }
     let mut script = runestone.encipher();
@@ -79,9 +79,9 @@ fn amount(random: &mut Random) -> u128 {
     }
 }
 
-fn etching(random: &mut Random, known: &Known<'_>) -> Etching {
-    let rune = if random.chance(90) { random.pick(known.names).copied() } else { None };
-    let height = |random: &mut Random| random.chance(30).then(|| known.height.saturating_sub(3) + random.below(12));
+fn etching(random: &mut Random, context: &RunestoneContext<'_>) -> Etching {
+    let rune = if random.chance(90) { random.pick(context.names).copied() } else { None };
+    let height = |random: &mut Random| random.chance(30).then(|| context.height.saturating_sub(3) + random.below(12));
     let offset = |random: &mut Random| random.chance(30).then(|| random.below(12));
     let is_huge = random.chance(10);
     let terms = random.chance(75).then(|| Terms {

@@ -11,7 +11,7 @@ use crate::chain::{Chain, random_chain};
 use crate::instance::{Instance, PLAIN, WITH_SATS};
 use crate::naive::Naive;
 
-/// Every inscription of the chain has the number, the place and the sat that the recomputation gives.
+/// Every inscription of the chain has the number, the location and the sat that the recomputation gives.
 pub fn agree(instance: &Instance, chain: &Chain, has_sats: bool) {
     let naive = Naive::of(&chain.blocks);
     let index = instance.index();

@@ -8,7 +8,7 @@ use paraffin_primitives::Height;
 
 use crate::envelopes;
 use crate::instance::NETWORK;
-use crate::rules::{Hand, SUBSIDY, output, pays, shows, spends, transaction};
+use crate::rules::{ManualChain, SUBSIDY, output, pays, shows, spends, transaction};
 
 /// Of one token, in units of the 18th decimal place.
 const ONE: u128 = 1_000_000_000_000_000_000;
@@ -19,14 +19,14 @@ fn pays_bob(value: u64) -> TxOut {
     TxOut { value: Amount::from_sat(value), script_pubkey }
 }
 
-/// Reveals a text to whom [`pays`] pays; answers where the inscription lies.
-fn inscribe(hand: &mut Hand, coin: OutPoint, text: &str) -> OutPoint {
+/// Reveals a text in an output of [`pays`]; returns the output.
+fn inscribe(hand: &mut ManualChain, coin: OutPoint, text: &str) -> OutPoint {
     let reveal = transaction(vec![shows(coin, envelopes::plain(Builder::new(), text))], vec![pays(1_000)]);
     output(hand.block(SUBSIDY, vec![reveal])[1], 0)
 }
 
 /// Overall and available balance.
-fn balance(hand: &Hand, script: &ScriptBuf, height: Height) -> (u128, u128) {
+fn balance(hand: &ManualChain, script: &ScriptBuf, height: Height) -> (u128, u128) {
     let snapshot = hand.snapshot();
     let balance = Brc20Index::new(&snapshot).balance_at(script, "test", height).unwrap().unwrap_or_default();
     (balance.overall.0, balance.available.0)
@@ -34,7 +34,7 @@ fn balance(hand: &Hand, script: &ScriptBuf, height: Height) -> (u128, u128) {
 
 #[test]
 fn tokens_are_deployed_minted_and_moved_by_inscriptions_of_blocks() {
-    let mut hand = Hand::with_consumer(Box::new(Brc20Module::new(NETWORK)));
+    let mut hand = ManualChain::with_consumer(Box::new(Brc20Module::new(NETWORK)));
     let coins: Vec<OutPoint> = (0..4).map(|_| output(hand.block(SUBSIDY, Vec::new())[0], 0)).collect();
     let (alice, bob) = (pays(0).script_pubkey, pays_bob(0).script_pubkey);
 

@@ -90,8 +90,9 @@ fn observe_reads_two_signed_sums_and_nothing_else() {
     }
     assert_eq!(observe(&list([64, 160], [least - 1, 0], [2, 2])), Err(AbiError::Range("tickCumulative")));
     assert_eq!(observe(&list([64, 160], [1_i64 << 55, 0], [2, 2])), Err(AbiError::Range("tickCumulative")));
-    for (places, lengths) in [([0, 160], [2, 2]), ([64, 64], [2, 2]), ([64, 160], [3, 2]), ([64, 160], [2, u64::MAX])] {
-        assert_eq!(observe(&list(places, [0, 0], lengths)), Err(AbiError::Layout));
+    for (offsets, lengths) in [([0, 160], [2, 2]), ([64, 64], [2, 2]), ([64, 160], [3, 2]), ([64, 160], [2, u64::MAX])]
+    {
+        assert_eq!(observe(&list(offsets, [0, 0], lengths)), Err(AbiError::Layout));
     }
 }
 

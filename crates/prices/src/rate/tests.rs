@@ -72,16 +72,16 @@ fn reserves_are_a_ratio() {
 
 #[test]
 fn a_tick_is_a_power_of_1_0001() {
-    // The least and the greatest square root of a price that such a pool may have, known from its contract.
+    // The least and the greatest square root of a price that such a pool may have, as in its contract.
     for (tick, sqrt_price) in
         [(-TICK_MAX, "4295128739"), (TICK_MAX, "1461446703485210103287273052203988822378723970342")]
     {
         let sqrt_price: U256 = sqrt_price.parse().unwrap();
         let (token1, token0) = ratio_of_tick(tick).unwrap();
-        let known = U512::from(sqrt_price) * U512::from(sqrt_price);
+        let exact = U512::from(sqrt_price) * U512::from(sqrt_price);
         let ours = (token1 << 192) / token0;
         // The root at the lowest tick has ten digits, so its square is right to nine.
-        assert!(known.abs_diff(ours) <= known / U512::from(1_000_000_000), "{tick}");
+        assert!(exact.abs_diff(ours) <= exact / U512::from(1_000_000_000), "{tick}");
     }
     assert_eq!(ratio_of_tick(0), Some((U512::from(1) << 256, U512::from(1) << 256)));
     assert_eq!(ratio_of_tick(TICK_MAX + 1), None);

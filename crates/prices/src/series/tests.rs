@@ -138,15 +138,15 @@ fn the_volume_of_a_day_survives_points_that_come_late_and_points_that_go() {
 
 proptest! {
     #[test]
-    fn queries_agree_with_a_plain_scan(mut given in prop::collection::vec(0_u64..5_000, 1..60), asked: u16, to: u16) {
+    fn queries_agree_with_a_plain_scan(mut given in prop::collection::vec(0_u64..5_000, 1..60), from: u16, to: u16) {
         let mut series = Series::new(1, u64::MAX);
         series.extend(given.iter().map(|time| sample(*time, *time)));
         given.sort_unstable();
         given.dedup();
-        let (asked, to) = (u64::from(asked % 6_000), u64::from(to % 6_000));
-        prop_assert_eq!(series.at(asked).map(|point| point.time), given.iter().copied().rfind(|time| *time <= asked));
-        let scanned: Vec<u64> = given.iter().copied().filter(|time| *time >= asked && *time <= to).collect();
-        let found: Vec<u64> = series.range(asked, to).iter().map(|point| point.time).collect();
-        prop_assert_eq!(found, scanned);
+        let (from, to) = (u64::from(from % 6_000), u64::from(to % 6_000));
+        prop_assert_eq!(series.at(from).map(|point| point.time), given.iter().copied().rfind(|time| *time <= from));
+        let scanned: Vec<u64> = given.iter().copied().filter(|time| *time >= from && *time <= to).collect();
+        let listed: Vec<u64> = series.range(from, to).iter().map(|point| point.time).collect();
+        prop_assert_eq!(listed, scanned);
     }
 }

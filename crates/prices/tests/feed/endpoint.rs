@@ -39,11 +39,11 @@ pub(crate) struct World {
     pub(crate) bitcoin_is_token0: bool,
     pub(crate) decimals: [u64; 2],
     pub(crate) liquidity: u128,
-    /// Blocks behind the head whose state is known.
-    pub(crate) kept: u64,
+    /// Blocks behind the head whose state is available.
+    pub(crate) archived: u64,
 }
 
-/// What goes back over the wire instead of an honest answer.
+/// A faulty answer in place of a correct one.
 #[derive(Debug, Clone)]
 pub(crate) enum Instead {
     /// Status, further header lines, body.
@@ -58,18 +58,18 @@ pub(crate) enum Instead {
     Silence,
     /// One byte now and then.
     Drip,
-    /// More bytes than anyone wants, without stating how many.
+    /// Bytes without end, without a length.
     Flood,
     /// The end of the connection.
     HangUp,
 }
 
-/// Decides by method, contract and the first bytes of a call whether something else is answered.
-pub(crate) type Lie = Arc<dyn Fn(&str, &str, &str) -> Option<Instead> + Send + Sync>;
+/// Decides by method, contract and selector of a call whether a faulty answer is sent.
+pub(crate) type Fault = Arc<dyn Fn(&str, &str, &str) -> Option<Instead> + Send + Sync>;
 
 struct State {
     world: Mutex<World>,
-    lie: Mutex<Option<Lie>>,
+    fault: Mutex<Option<Fault>>,
     requests: AtomicU64,
 }
 
@@ -87,7 +87,7 @@ impl Endpoint {
     pub(crate) async fn at(address: SocketAddr, world: World) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(State { world: Mutex::new(world), lie: Mutex::default(), requests: AtomicU64::new(0) });
+        let state = Arc::new(State { world: Mutex::new(world), fault: Mutex::default(), requests: AtomicU64::new(0) });
         let shared = Arc::clone(&state);
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
@@ -106,8 +106,8 @@ impl Endpoint {
         change(&mut self.state.world.lock());
     }
 
-    pub(crate) fn lie(&self, lie: Option<Lie>) {
-        *self.state.lie.lock() = lie;
+    pub(crate) fn set_fault(&self, fault: Option<Fault>) {
+        *self.state.fault.lock() = fault;
     }
 
     pub(crate) fn requests(&self) -> u64 {
@@ -180,7 +180,7 @@ fn answer(state: &State, call: &Value) -> Instead {
     let params = &call["params"];
     let (to, data) = (params[0]["to"].as_str().unwrap_or(""), params[0]["data"].as_str().unwrap_or(""));
     let selector = data.get(..10).unwrap_or("");
-    if let Some(instead) = state.lie.lock().as_ref().and_then(|lie| lie(method, to, selector)) {
+    if let Some(instead) = state.fault.lock().as_ref().and_then(|fault| fault(method, to, selector)) {
         return instead;
     }
     let world = state.world.lock().clone();
@@ -199,12 +199,12 @@ fn answer(state: &State, call: &Value) -> Instead {
         }
         "eth_call" => {
             let number = number(&params[1]);
-            if world.head - number > world.kept {
+            if world.head - number > world.archived {
                 return Instead::Error(json!({ "code": -32000, "message": "missing trie node" }));
             }
             world.contract(to, selector, number)
         }
-        _ => panic!("{method} is not asked for"),
+        _ => panic!("{method} is not expected"),
     }
 }
 
@@ -231,7 +231,7 @@ impl World {
             bitcoin_is_token0: true,
             decimals: [8, 6],
             liquidity: 1 << 50,
-            kept: u64::MAX,
+            archived: u64::MAX,
         }
     }
 

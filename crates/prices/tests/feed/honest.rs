@@ -75,7 +75,7 @@ async fn points_are_written_down_and_the_newest_is_told_before_that() {
     assert_eq!(prices.at(first - 1), None);
     feed.stop().await;
     // The endpoint is away at the next start: what was written stands, and is reported as stale in time.
-    rig.endpoint.lie(Some(std::sync::Arc::new(|_, _, _| Some(crate::endpoint::Instead::HangUp))));
+    rig.endpoint.set_fault(Some(std::sync::Arc::new(|_, _, _| Some(crate::endpoint::Instead::HangUp))));
     let feed = rig.start();
     let report = feed.prices().current().unwrap();
     assert_eq!((report.newest.time, report.is_stale), (first + 600, false));
@@ -95,8 +95,8 @@ async fn an_endpoint_that_comes_later_or_back_is_used_again() {
     let mut rig = rig;
     rig.config.url = format!("http://{address}/");
     let feed = rig.start();
-    let told = failure(&feed).await.to_string();
-    assert!(told.contains("cannot connect") && !told.contains("127.0.0.1"), "{told}");
+    let message = failure(&feed).await.to_string();
+    assert!(message.contains("cannot connect") && !message.contains("127.0.0.1"), "{message}");
     assert_eq!(feed.prices().current(), None);
     let endpoint = Endpoint::at(address, World::new(NOW)).await;
     first_price(&feed).await;
@@ -144,8 +144,8 @@ async fn https_is_spoken_where_the_url_says_so() {
         hello
     });
     let feed = rig.start();
-    let told = failure(&feed).await.to_string();
-    assert!(told.contains("cannot connect"), "{told}");
+    let message = failure(&feed).await.to_string();
+    assert!(message.contains("cannot connect"), "{message}");
     assert_eq!(hello.await.unwrap(), [0x16, 3, 1], "the first bytes are those of a TLS handshake");
     assert_eq!(feed.prices().current(), None);
     feed.stop().await;
@@ -155,7 +155,7 @@ async fn https_is_spoken_where_the_url_says_so() {
 async fn stopping_does_not_wait_for_an_endpoint_that_never_answers() {
     let mut rig = Rig::new(|_| {}).await;
     rig.config.timeout = Duration::from_secs(60);
-    rig.endpoint.lie(Some(std::sync::Arc::new(|_, _, _| Some(crate::endpoint::Instead::Silence))));
+    rig.endpoint.set_fault(Some(std::sync::Arc::new(|_, _, _| Some(crate::endpoint::Instead::Silence))));
     let feed = rig.start();
     until("a request", || (rig.endpoint.requests() > 0).then_some(())).await;
     tokio::time::timeout(Duration::from_secs(10), feed.stop()).await.unwrap();

@@ -1,17 +1,17 @@
-//! Endpoints that lie, break off, flood or keep silent: the last price stands, nothing is believed, nothing grows.
+//! Endpoints that answer falsely, break off, flood or keep silent: the last price stands, no false price is taken, memory is bounded.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::endpoint::{BITCOIN, Instead, Kind, Lie, POOL, USD};
+use crate::endpoint::{BITCOIN, Fault, Instead, Kind, POOL, USD};
 use crate::rig::{NOW, Rig, failure, first_price, price_of, until};
 
 const SLOT0: &str = "0x3850c7bd";
 
-/// Answers one kind of call otherwise.
-fn lie(method: &'static str, selector: &'static str, instead: Instead) -> Lie {
-    Arc::new(move |asked, _, data| (asked == method && data == selector).then(|| instead.clone()))
+/// Replaces the answer of one kind of call.
+fn fault(method: &'static str, selector: &'static str, instead: Instead) -> Fault {
+    Arc::new(move |called, _, data| (called == method && data == selector).then(|| instead.clone()))
 }
 
 fn words(words: &[&str]) -> Instead {
@@ -27,87 +27,95 @@ fn html() -> Instead {
     Instead::Http(200, "content-type: text/html\r\n", "<html>Sign in</html>".to_owned())
 }
 
-/// Every lie with a word of what is said about it.
-fn lies() -> Vec<(&'static str, Lie, &'static str)> {
+/// Every faulty answer with a word of the error that it causes.
+fn faults() -> Vec<(&'static str, Fault, &'static str)> {
     let block =
         |number: &str, time: u64| Instead::Result(json!({ "number": number, "timestamp": format!("{time:#x}") }));
     let most = "fffd8963efd1fc6a506488495d951d5263988d25";
     let wide = "f".repeat(64);
     vec![
-        ("html", lie("eth_blockNumber", "", html()), "something else"),
-        ("html for calls", lie("eth_call", SLOT0, html()), "something else"),
-        ("no json", lie("eth_blockNumber", "", Instead::Http(200, "", "{\"id\":".to_owned())), "something else"),
-        ("empty", lie("eth_blockNumber", "", Instead::Http(200, "", String::new())), "something else"),
-        ("deep", lie("eth_blockNumber", "", Instead::Http(200, "", "[".repeat(100_000))), "something else"),
-        ("other id", lie("eth_blockNumber", "", Instead::OtherId), "something else"),
+        ("html", fault("eth_blockNumber", "", html()), "something else"),
+        ("html for calls", fault("eth_call", SLOT0, html()), "something else"),
+        ("no json", fault("eth_blockNumber", "", Instead::Http(200, "", "{\"id\":".to_owned())), "something else"),
+        ("empty", fault("eth_blockNumber", "", Instead::Http(200, "", String::new())), "something else"),
+        ("deep", fault("eth_blockNumber", "", Instead::Http(200, "", "[".repeat(100_000))), "something else"),
+        ("other id", fault("eth_blockNumber", "", Instead::OtherId), "something else"),
         (
             "redirect",
-            lie("eth_blockNumber", "", Instead::Http(302, "location: http://127.0.0.1:1/\r\n", String::new())),
+            fault("eth_blockNumber", "", Instead::Http(302, "location: http://127.0.0.1:1/\r\n", String::new())),
             "redirects",
         ),
-        ("server error", lie("eth_blockNumber", "", Instead::Http(502, "", "bad gateway".to_owned())), "502"),
-        ("unauthorized", lie("eth_blockNumber", "", Instead::Http(401, "", String::new())), "key"),
-        ("slow down", lie("eth_blockNumber", "", Instead::Http(429, "", String::new())), "fewer calls"),
+        ("server error", fault("eth_blockNumber", "", Instead::Http(502, "", "bad gateway".to_owned())), "502"),
+        ("unauthorized", fault("eth_blockNumber", "", Instead::Http(401, "", String::new())), "key"),
+        ("slow down", fault("eth_blockNumber", "", Instead::Http(429, "", String::new())), "fewer calls"),
         (
             "error",
-            lie("eth_call", SLOT0, Instead::Error(json!({ "code": -32603, "message": "0123456789abcdef\u{1b}[31m" }))),
+            fault(
+                "eth_call",
+                SLOT0,
+                Instead::Error(json!({ "code": -32603, "message": "0123456789abcdef\u{1b}[31m" })),
+            ),
             "refused",
         ),
-        ("error without a code", lie("eth_blockNumber", "", Instead::Error(json!("no"))), "no message"),
-        ("hang up", lie("eth_blockNumber", "", Instead::HangUp), "closed"),
-        ("silence", lie("eth_blockNumber", "", Instead::Silence), "no answer"),
-        ("drip", lie("eth_blockNumber", "", Instead::Drip), "no answer"),
-        ("flood", lie("eth_blockNumber", "", Instead::Flood), "above the limit"),
-        ("huge", lie("eth_blockNumber", "", Instead::Http(200, "", " ".repeat(2 << 20))), "above the limit"),
-        ("null", lie("eth_blockNumber", "", Instead::Result(json!(null))), "no number"),
-        ("number", lie("eth_blockNumber", "", Instead::Result(json!(5))), "no number"),
+        ("error without a code", fault("eth_blockNumber", "", Instead::Error(json!("no"))), "no message"),
+        ("hang up", fault("eth_blockNumber", "", Instead::HangUp), "closed"),
+        ("silence", fault("eth_blockNumber", "", Instead::Silence), "no answer"),
+        ("drip", fault("eth_blockNumber", "", Instead::Drip), "no answer"),
+        ("flood", fault("eth_blockNumber", "", Instead::Flood), "above the limit"),
+        ("huge", fault("eth_blockNumber", "", Instead::Http(200, "", " ".repeat(2 << 20))), "above the limit"),
+        ("null", fault("eth_blockNumber", "", Instead::Result(json!(null))), "no number"),
+        ("number", fault("eth_blockNumber", "", Instead::Result(json!(5))), "no number"),
         (
             "head of the far future",
-            lie("eth_blockNumber", "", Instead::Result(json!("0xffffffffffffffff"))),
+            fault("eth_blockNumber", "", Instead::Result(json!("0xffffffffffffffff"))),
             "no block",
         ),
-        ("block of another number", lie("eth_getBlockByNumber", "", block("0x1", NOW)), "block 1"),
-        ("block of the future", lie("eth_getBlockByNumber", "", block("0x1312cfe", NOW + 3_600)), "ahead"),
-        ("block at the end of time", lie("eth_getBlockByNumber", "", block("0x1312cfe", u64::MAX)), "ahead"),
-        ("odd hex", lie("eth_call", SLOT0, Instead::Result(json!("0x123"))), "hex"),
-        ("truncated hex", lie("eth_call", SLOT0, Instead::Result(json!(format!("0x{}", "0".repeat(64))))), "32 bytes"),
-        ("no text", lie("eth_call", SLOT0, Instead::Result(json!({}))), "no text"),
-        ("price zero", lie("eth_call", SLOT0, slot0("0", "0")), "sqrtPriceX96"),
-        ("price at the top", lie("eth_call", SLOT0, slot0(most, "d89e7")), "below 1 or above"),
-        ("price beyond the top", lie("eth_call", SLOT0, slot0(&wide, "0")), "sqrtPriceX96"),
-        ("tick of another price", lie("eth_call", SLOT0, slot0("1000000000000000000000000", "5")), "disagree"),
-        ("tick out of range", lie("eth_call", SLOT0, slot0("1000000000000000000000000", "d89e9")), "tick"),
-        ("no liquidity", lie("eth_call", "0x1a686502", words(&["0"])), "liquidity"),
+        ("block of another number", fault("eth_getBlockByNumber", "", block("0x1", NOW)), "block 1"),
+        ("block of the future", fault("eth_getBlockByNumber", "", block("0x1312cfe", NOW + 3_600)), "ahead"),
+        ("block at the end of time", fault("eth_getBlockByNumber", "", block("0x1312cfe", u64::MAX)), "ahead"),
+        ("odd hex", fault("eth_call", SLOT0, Instead::Result(json!("0x123"))), "hex"),
+        (
+            "truncated hex",
+            fault("eth_call", SLOT0, Instead::Result(json!(format!("0x{}", "0".repeat(64))))),
+            "32 bytes",
+        ),
+        ("no text", fault("eth_call", SLOT0, Instead::Result(json!({}))), "no text"),
+        ("price zero", fault("eth_call", SLOT0, slot0("0", "0")), "sqrtPriceX96"),
+        ("price at the top", fault("eth_call", SLOT0, slot0(most, "d89e7")), "below 1 or above"),
+        ("price beyond the top", fault("eth_call", SLOT0, slot0(&wide, "0")), "sqrtPriceX96"),
+        ("tick of another price", fault("eth_call", SLOT0, slot0("1000000000000000000000000", "5")), "disagree"),
+        ("tick out of range", fault("eth_call", SLOT0, slot0("1000000000000000000000000", "d89e9")), "tick"),
+        ("no liquidity", fault("eth_call", "0x1a686502", words(&["0"])), "liquidity"),
         (
             "mean of another time",
-            lie("eth_call", "0x883bdbfd", words(&["40", "a0", "2", "0", "0", "2", "0", "0"])),
+            fault("eth_call", "0x883bdbfd", words(&["40", "a0", "2", "0", "0", "2", "0", "0"])),
             "mean",
         ),
         (
             "mean beyond all ticks",
-            lie("eth_call", "0x883bdbfd", words(&["40", "a0", "2", "0", "7fffffffffffff", "2", "0", "0"])),
+            fault("eth_call", "0x883bdbfd", words(&["40", "a0", "2", "0", "7fffffffffffff", "2", "0", "0"])),
             "below 1 or above",
         ),
         (
-            "lists that lie elsewhere",
-            lie("eth_call", "0x883bdbfd", words(&["0", "0", "2", "0", "0", "2", "0", "0"])),
+            "lists at other offsets",
+            fault("eth_call", "0x883bdbfd", words(&["0", "0", "2", "0", "0", "2", "0", "0"])),
             "list",
         ),
     ]
 }
 
 #[tokio::test]
-async fn no_lie_becomes_the_first_price() {
-    for (name, lie, word) in lies() {
+async fn no_faulty_answer_becomes_the_first_price() {
+    for (name, fault, word) in faults() {
         let rig = Rig::new(|_| {}).await;
-        rig.endpoint.lie(Some(lie));
+        rig.endpoint.set_fault(Some(fault));
         let feed = rig.start();
-        let told = failure(&feed).await.to_string();
-        // While a pool is not known yet, a refusal of `slot0()` makes it one of the other kind.
-        assert!(told.contains(word) || (name == "error" && told.contains("refused")), "{name}: {told}");
+        let message = failure(&feed).await.to_string();
+        // Before a pool is identified, a refusal of `slot0()` makes it one of the other kind.
+        assert!(message.contains(word) || (name == "error" && message.contains("refused")), "{name}: {message}");
         assert!(
-            !told.contains("0123456789abcdef") && !told.contains("127.0.0.1") && !told.contains('\u{1b}'),
-            "{name}: {told}"
+            !message.contains("0123456789abcdef") && !message.contains("127.0.0.1") && !message.contains('\u{1b}'),
+            "{name}: {message}"
         );
         assert_eq!(feed.prices().current(), None, "{name}");
         feed.stop().await;
@@ -115,12 +123,12 @@ async fn no_lie_becomes_the_first_price() {
 }
 
 #[tokio::test]
-async fn a_lie_leaves_the_last_price_until_it_is_stale() {
-    for (name, lie, _) in lies() {
+async fn a_faulty_answer_leaves_the_last_price_until_it_is_stale() {
+    for (name, fault, _) in faults() {
         let rig = Rig::new(|_| {}).await;
         let feed = rig.start();
         let before = first_price(&feed).await;
-        rig.endpoint.lie(Some(lie));
+        rig.endpoint.set_fault(Some(fault));
         failure(&feed).await;
         assert_eq!(feed.prices().current().as_ref(), Some(&before), "{name}");
         rig.pass_alone(3_600);
@@ -141,8 +149,8 @@ async fn another_chain_or_other_tokens_are_named() {
     for (change, text) in cases {
         let rig = Rig::new(change).await;
         let feed = rig.start();
-        let told = failure(&feed).await.to_string();
-        assert!(told.contains(text), "{told}");
+        let message = failure(&feed).await.to_string();
+        assert!(message.contains(text), "{message}");
         assert_eq!(feed.prices().current(), None);
         feed.stop().await;
     }
@@ -151,8 +159,8 @@ async fn another_chain_or_other_tokens_are_named() {
         rig.config.bitcoin_token = bitcoin.parse().unwrap();
         rig.config.usd_token = usd.parse().unwrap();
         let feed = rig.start();
-        let told = failure(&feed).await.to_string();
-        assert!(told.contains(BITCOIN) && told.contains(USD) && told.contains("usd_token"), "{told}");
+        let message = failure(&feed).await.to_string();
+        assert!(message.contains(BITCOIN) && message.contains(USD) && message.contains("usd_token"), "{message}");
         feed.stop().await;
     }
     // Nothing at the address of the pool.
@@ -169,10 +177,10 @@ async fn a_chain_that_changes_behind_the_address_is_noticed() {
     let feed = rig.start();
     let before = first_price(&feed).await;
     // One failure is enough for everything to be checked again.
-    rig.endpoint.lie(Some(lie("eth_blockNumber", "", Instead::HangUp)));
+    rig.endpoint.set_fault(Some(fault("eth_blockNumber", "", Instead::HangUp)));
     failure(&feed).await;
     rig.endpoint.change(|world| world.chain_id = 5);
-    rig.endpoint.lie(None);
+    rig.endpoint.set_fault(None);
     until("the other chain", || feed.failure().filter(|error| error.to_string().contains("chain 5"))).await;
     assert_eq!(feed.prices().current(), Some(before));
     feed.stop().await;
@@ -180,7 +188,7 @@ async fn a_chain_that_changes_behind_the_address_is_noticed() {
 
 /// A pool that someone pushes stands far from its mean; a price that jumps waits for an hour.
 #[tokio::test]
-async fn a_price_far_from_the_mean_or_from_the_last_one_is_not_believed() {
+async fn a_price_far_from_the_mean_or_from_the_last_one_is_not_taken() {
     let rig = Rig::new(|_| {}).await;
     let feed = rig.start();
     let prices = feed.prices();
@@ -200,7 +208,7 @@ async fn a_price_far_from_the_mean_or_from_the_last_one_is_not_believed() {
     first_price(&feed).await;
     rig.endpoint.change(|world| world.dollars = |_| 90_000.0);
     rig.pass(60);
-    assert!(failure(&feed).await.to_string().contains("not believed"));
+    assert!(failure(&feed).await.to_string().contains("implausible"));
     feed.stop().await;
 }
 
@@ -208,7 +216,7 @@ async fn a_price_far_from_the_mean_or_from_the_last_one_is_not_believed() {
 async fn reserves_of_zero_are_no_price() {
     for reserves in [["0", "0"], ["0", "1"], ["1", "0"]] {
         let rig = Rig::new(|world| world.kind = Kind::V2).await;
-        rig.endpoint.lie(Some(lie("eth_call", "0x0902f1ac", words(&[reserves[0], reserves[1], "1"]))));
+        rig.endpoint.set_fault(Some(fault("eth_call", "0x0902f1ac", words(&[reserves[0], reserves[1], "1"]))));
         let feed = rig.start();
         assert!(failure(&feed).await.to_string().contains("below 1"));
         assert_eq!(feed.prices().current(), None);
@@ -221,7 +229,7 @@ async fn a_failing_endpoint_is_asked_less_often() {
     let rig = Rig::new(|_| {}).await;
     let feed = rig.start();
     first_price(&feed).await;
-    rig.endpoint.lie(Some(lie("eth_blockNumber", "", Instead::Http(429, "", String::new()))));
+    rig.endpoint.set_fault(Some(fault("eth_blockNumber", "", Instead::Http(429, "", String::new()))));
     failure(&feed).await;
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     let before = rig.endpoint.requests();

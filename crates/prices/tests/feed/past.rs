@@ -81,7 +81,7 @@ async fn an_archive_gives_a_fresh_instance_a_year_of_points() {
 async fn without_old_state_the_history_begins_now() {
     let rig = archive().await;
     // 25 minutes of state, as an ordinary node keeps.
-    rig.endpoint.change(|world| world.kept = 128);
+    rig.endpoint.change(|world| world.archived = 128);
     let feed = rig.start();
     let prices = feed.prices();
     first_price(&feed).await;
@@ -101,9 +101,9 @@ async fn blocks_that_contradict_each_other_end_the_search() {
     first_price(&feed).await;
     feed.stop().await;
     let rig = archive().await;
-    let asked = Arc::new(std::sync::atomic::AtomicU64::new(0));
-    let counter = Arc::clone(&asked);
-    rig.endpoint.lie(Some(Arc::new(move |method, _, _| {
+    let calls = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counter = Arc::clone(&calls);
+    rig.endpoint.set_fault(Some(Arc::new(move |method, _, _| {
         // The first question is for the newest block and is answered well; all later ones get its time.
         let is_block = method == "eth_getBlockByNumber";
         let is_later = is_block && counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0;
@@ -125,8 +125,8 @@ async fn calls_for_the_past_keep_to_their_rate() {
     first_price(&feed).await;
     let before = rig.endpoint.requests();
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let asked = rig.endpoint.requests() - before;
-    assert!((10..=90).contains(&asked), "{asked}");
+    let requests = rig.endpoint.requests() - before;
+    assert!((10..=90).contains(&requests), "{requests}");
     feed.stop().await;
 }
 
@@ -135,7 +135,7 @@ async fn an_endpoint_that_falls_silent_over_the_past_is_left_alone() {
     let rig = archive().await;
     let feed = rig.start();
     first_price(&feed).await;
-    rig.endpoint.lie(Some(Arc::new(|_, _, _| Some(Instead::Http(429, "", String::new())))));
+    rig.endpoint.set_fault(Some(Arc::new(|_, _, _| Some(Instead::Http(429, "", String::new())))));
     let before = rig.endpoint.requests();
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(rig.endpoint.requests() - before < 10, "{}", rig.endpoint.requests() - before);

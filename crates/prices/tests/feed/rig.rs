@@ -9,7 +9,7 @@ use paraffin_prices::{BitcoinPrices, Clock, PriceFeed, PriceReport, PricesConfig
 use crate::endpoint::{Endpoint, World};
 
 pub(crate) const NOW: u64 = 1_795_000_000;
-/// Longest wait for anything that must happen.
+/// Longest wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Rig {
@@ -55,12 +55,12 @@ impl Rig {
     }
 }
 
-/// Waits for something.
+/// Waits until `look` returns a value.
 pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(found) = look() {
-            return found;
+        if let Some(value) = look() {
+            return value;
         }
         assert!(start.elapsed() < PATIENCE, "{what} did not happen");
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -205,8 +205,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let _ = unpack(bytes.as_slice(), false, &folder.path().join("a"), &LIMITS);
         let mut good = [file("src/lib.rs", b"x"), link("l", "src"), file("b", b"y")].concat();
-        for (place, value) in flips {
-            if let Some(byte) = good.get_mut(place) {
+        for (index, value) in flips {
+            if let Some(byte) = good.get_mut(index) {
                 *byte = value;
             }
         }

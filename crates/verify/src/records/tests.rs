@@ -3,13 +3,13 @@ use paraffin_testkit::PostgresServer;
 use super::*;
 use crate::job::{FailureCode, Program, ProgramKind};
 
-/// The places that a test runs over: a file, and a server where there is one.
-struct Places {
+/// The databases that a test runs over: a file, and a server where there is one.
+struct TestDatabases {
     folder: tempfile::TempDir,
     server: Option<PostgresServer>,
 }
 
-impl Places {
+impl TestDatabases {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let is_built = cfg!(feature = "postgres");
@@ -66,9 +66,9 @@ fn failed() -> Outcome {
 
 #[tokio::test]
 async fn runs_and_records_come_back_after_a_restart() {
-    let places = Places::new();
-    for place in places.all() {
-        let records = opened(&place).await;
+    let databases = TestDatabases::new();
+    for database in databases.all() {
+        let records = opened(&database).await;
         for (id, at) in [("one", 1), ("two", 2), ("three", 3)] {
             records.add_run(&run(id, at)).await.unwrap();
         }
@@ -76,7 +76,7 @@ async fn runs_and_records_come_back_after_a_restart() {
         records.end_run("two", &failed(), Some(&record(Verdict::Partial, "two")), 9).await.unwrap();
         records.close().await;
 
-        let records = opened(&place).await;
+        let records = opened(&database).await;
         assert_eq!(records.run("one").await.unwrap().unwrap().stage, Stage::Building);
         assert_eq!(records.end_interrupted(&failed(), 0, 10).await.unwrap(), 2);
         let one = records.run("one").await.unwrap().unwrap();
@@ -91,9 +91,9 @@ async fn runs_and_records_come_back_after_a_restart() {
 
 #[tokio::test]
 async fn only_a_better_finding_takes_the_place_of_a_verified_one() {
-    let places = Places::new();
-    for place in places.all() {
-        let records = opened(&place).await;
+    let databases = TestDatabases::new();
+    for database in databases.all() {
+        let records = opened(&database).await;
         for (number, (verdict, holds)) in [
             (Verdict::Mismatch, 0),
             (Verdict::Mismatch, 1),
@@ -117,9 +117,9 @@ async fn only_a_better_finding_takes_the_place_of_a_verified_one() {
 
 #[tokio::test]
 async fn an_attestation_is_replaced_by_the_next_one() {
-    let places = Places::new();
-    for place in places.all() {
-        let records = opened(&place).await;
+    let databases = TestDatabases::new();
+    for database in databases.all() {
+        let records = opened(&database).await;
         assert_eq!(records.attestation("ab").await.unwrap(), None);
         let text = r#"{"wasm_sha256":"ab","repo_url":"https://github.com/a/b","verdict":"verified","match_pct":99.25,"manifest":{"x":1}}"#;
         let mut attestation: Attestation = serde_json::from_str(text).unwrap();
@@ -133,10 +133,10 @@ async fn an_attestation_is_replaced_by_the_next_one() {
 
 #[tokio::test]
 async fn a_gateway_that_starts_ends_its_own_runs_and_leaves_those_of_others() {
-    let places = Places::new();
-    for place in places.all() {
-        let here = opened(&place).await;
-        let there = Records::open(&place, "there".to_owned()).await.unwrap();
+    let databases = TestDatabases::new();
+    for database in databases.all() {
+        let here = opened(&database).await;
+        let there = Records::open(&database, "there".to_owned()).await.unwrap();
         here.add_run(&run("here", 5)).await.unwrap();
         there.add_run(&run("there", 5)).await.unwrap();
         assert_eq!(here.end_interrupted(&failed(), 5, 10).await.unwrap(), 1);
@@ -151,15 +151,15 @@ async fn a_gateway_that_starts_ends_its_own_runs_and_leaves_those_of_others() {
 /// The same bytes by fewer programs of the submission are the better proof, and the earlier one is, where nothing else differs.
 #[tokio::test]
 async fn of_equal_verdicts_the_one_with_fewer_programs_holds_and_every_attempt_stays() {
-    let places = Places::new();
-    for place in places.all() {
-        let records = opened(&place).await;
+    let databases = TestDatabases::new();
+    for database in databases.all() {
+        let records = opened(&database).await;
         let program =
             |name: &str| Program { kind: ProgramKind::BuildScript, name: name.to_owned(), version: "1.0.0".to_owned() };
         let all = [program("a"), program("b")];
-        let found =
+        let rows =
             [(None, 0), (Some(2), 1), (Some(2), 1), (Some(1), 3), (Some(0), 4), (None, 4), (Some(0), 4), (Some(1), 4)];
-        for (number, (programs, holds)) in (0_i64..).zip(found) {
+        for (number, (programs, holds)) in (0_i64..).zip(rows) {
             let id = number.to_string();
             let how_built = programs.map(|count| HowBuilt { programs: all[..count].to_vec(), ..HowBuilt::default() });
             let record = Record { how_built, ..record(Verdict::Reproducible, &id) };

@@ -31,7 +31,7 @@ fn toolchain_of_tests() -> Toolchain {
     Toolchain {
         name: "test".to_owned(),
         version: "1.2.3".to_owned(),
-        told: "rustc 1.2.3".to_owned(),
+        version_line: "rustc 1.2.3".to_owned(),
         commit: None,
         has_target: true,
         rustc: PathBuf::new(),
@@ -43,7 +43,7 @@ fn toolchain_of_tests() -> Toolchain {
     }
 }
 
-/// A program that takes its job and then does what the script says.
+/// A program that reads its job and then runs the script.
 fn worker(folder: &Path, script: &str) -> String {
     use std::os::unix::fs::PermissionsExt as _;
     let path = folder.join("worker");
@@ -177,7 +177,7 @@ async fn the_sources_that_one_gateway_has_built_are_shown_by_the_others() {
     let report = serde_json::to_string(&Report::Built(Box::new(built))).unwrap();
     std::fs::write(folder.path().join("report"), format!("{report}\n")).unwrap();
     worker(folder.path(), &format!("cat {}", folder.path().join("report").display()));
-    assert!(matches!(other.list(&list).await, Err(ReadError::Sources(_))), "nobody has told of it yet");
+    assert!(matches!(other.list(&list).await, Err(ReadError::Sources(_))), "no gateway has shared it yet");
     let run = one.submit(submission(|_| {}), 1).await.unwrap();
     assert!(matches!(ended(&one, &run.id).await.outcome, Some(Outcome::Built(_))));
 
@@ -211,17 +211,17 @@ async fn sources_that_no_record_names_make_room_while_no_run_is_about_to_name_th
     let (digest, added) = verifier.blobs.put_tree(tree.path(), &[file], 1 << 20).unwrap().unwrap();
     verifier.stored_bytes.store(added, Ordering::Relaxed);
     let storing = verifier.storing.read().await;
-    verifier.make_room().await;
+    verifier.sweep_sources().await;
     assert!(verifier.list(&digest).await.is_ok());
     drop(storing);
-    verifier.make_room().await;
+    verifier.sweep_sources().await;
     assert!(verifier.list(&digest).await.is_err());
-    assert_eq!(verifier.room(), 2 << 20);
+    assert_eq!(verifier.blob_bytes_left(), 2 << 20);
     verifier.close().await;
 }
 
 #[tokio::test]
-async fn what_a_worker_complains_of_is_one_line_without_commands_of_a_terminal() {
-    let told = complaints(&b"remote: \x1b[2J\n2026-01-01 ERROR forged\r\n"[..]).await;
-    assert_eq!(told, "remote:  [2J 2026-01-01 ERROR forged");
+async fn the_standard_error_of_a_worker_is_one_line_without_commands_of_a_terminal() {
+    let line = stderr_line(&b"remote: \x1b[2J\n2026-01-01 ERROR forged\r\n"[..]).await;
+    assert_eq!(line, "remote:  [2J 2026-01-01 ERROR forged");
 }

@@ -93,7 +93,11 @@ async fn folders_that_are_too_deep_or_closed_end_the_build_and_are_removed() {
         std::thread::sleep(std::time::Duration::from_secs(60));"#;
     let run = ended(&first, submission(Some(&source(script)))).await;
     let (code, reason, _) = failure(&run);
-    assert_eq!((code, reason.ends_with("or where nobody can count them")), (FailureCode::DiskLimit, true), "{reason}");
+    assert_eq!(
+        (code, reason.ends_with("or into folders that cannot be read")),
+        (FailureCode::DiskLimit, true),
+        "{reason}"
+    );
     let runs = folder.path().join("runs");
     let empty = || std::fs::read_dir(&runs).unwrap().count() == 0;
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! After every block of the market nothing has appeared or vanished, whatever the seed and however the chain turns.
+//! After every block of the market nothing has appeared or vanished, for any seed and through reorganizations.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ fn nothing_appears_or_vanishes_when_the_chain_turns() {
 async fn nothing_appears_or_vanishes_in_the_whole_devnet_and_who_inscribes_spends_no_alkanes() {
     for seed in [1, 4] {
         let devnet = Devnet::start(DevnetOptions { seed, ..DevnetOptions::default() }).await.unwrap();
-        assert!(devnet.scribes().rune.is_some());
+        assert!(devnet.inscribers().rune.is_some());
         let mut ledger = Ledger::new();
         ledger.follow(&devnet.node());
         assert!(!ledger.now().reckoning.books.minted.is_empty());

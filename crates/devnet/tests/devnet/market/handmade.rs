@@ -10,7 +10,7 @@ use super::vandal::Vandal;
 
 /// Gives seven of itself for every call, keeps a value, and answers a text.
 ///
-/// The response lies at 4, its length at 0: one transfer (count, id, amount), one pair to store (count, key, value), data. The
+/// The response is at 4, its length at 0: one transfer (count, id, amount), one pair to store (count, key, value), data. The
 /// id is the first 32 bytes of the context, which is fetched to 4100.
 const CONTRACT: &str = r#"(module
   (import "env" "__request_context" (func $request_context (result i32)))

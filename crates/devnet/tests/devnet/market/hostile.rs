@@ -48,7 +48,7 @@ impl Scene {
         scene
     }
 
-    /// The market's orders and whatever waits.
+    /// The market's orders and all pending transactions.
     fn block(&mut self) -> BlockEffects {
         self.market.observe(&self.node).unwrap();
         match self.market.step(&self.node) {
@@ -115,7 +115,7 @@ fn issued_at_most(effects: &BlockEffects) -> BTreeMap<AlkaneId, u128> {
     };
     for (_, trace) in &effects.traces {
         let mut open = Vec::new();
-        for (place, event) in trace.events.iter().enumerate() {
+        for (index, event) in trace.events.iter().enumerate() {
             match event {
                 TraceEvent::Create(_) | TraceEvent::Omitted { .. } => {}
                 TraceEvent::Enter { context, kind, .. } => {
@@ -125,7 +125,7 @@ fn issued_at_most(effects: &BlockEffects) -> BTreeMap<AlkaneId, u128> {
                     }
                 }
                 // Answered by the host itself.
-                TraceEvent::Exit { fuel_used: 0, .. } if place + 1 < trace.events.len() => {}
+                TraceEvent::Exit { fuel_used: 0, .. } if index + 1 < trace.events.len() => {}
                 TraceEvent::Exit { response, .. } => {
                     let who = open.pop().unwrap_or_default();
                     response.alkanes.iter().for_each(|given| add(given.id, who, given.value));
@@ -240,11 +240,7 @@ fn contracts_that_run_for_ever_nest_or_hoard_fail_alone() {
         assert!(grown < GROWTH_MAX_KIB, "{inputs:?}: {grown} KiB more");
     }
     let (status, data) = scene.outcome(probe, &[45, 24]);
-    assert_eq!(
-        (status, data),
-        (TraceStatus::Success, 24_u128.to_le_bytes().to_vec()),
-        "24 calls lie inside each other"
-    );
+    assert_eq!((status, data), (TraceStatus::Success, 24_u128.to_le_bytes().to_vec()), "24 nested calls");
 
     // All of them in one block, and then the market goes on.
     let hungry: Vec<_> = [&[80][..], &[82], &[45, 25], &[1]].iter().map(|inputs| call(probe, inputs)).collect();
@@ -257,5 +253,5 @@ fn contracts_that_run_for_ever_nest_or_hoard_fail_alone() {
     let effects = scene.block();
     assert!(effects.traces.len() >= 20, "{}", effects.traces.len());
     let orders: usize = (0..8).map(|_| scene.block().traces.iter().filter(|(_, trace)| is_order(trace)).count()).sum();
-    assert!(orders > 0, "nobody trades any more");
+    assert!(orders > 0, "no trades any more");
 }

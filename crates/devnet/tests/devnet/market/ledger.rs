@@ -14,8 +14,8 @@ use paraffin_primitives::{AlkaneId, ConnectedBlock, Network};
 
 use super::reckoning::Reckoning;
 
-/// States that are kept to go back to.
-const KEPT: usize = 12;
+/// Earlier states that are held, to undo blocks.
+const MOMENTS_MAX: usize = 12;
 
 pub(super) fn engine() -> NativeEngine {
     NativeEngine::new(Network::Regtest, Arc::new(builtins()), Arc::new(CodeCache::default()))
@@ -82,7 +82,7 @@ impl Ledger {
         &self.moments.back().unwrap().1
     }
 
-    /// Follows the node, at most [`KEPT`] blocks back, and compares after every block.
+    /// Follows the node, at most [`MOMENTS_MAX`] blocks back, and compares after every block.
     pub(super) fn follow(&mut self, node: &Node) -> Vec<BlockEffects> {
         while let Some((height, moment)) = self.moments.back()
             && node.block_hash(*height) != moment.hash
@@ -127,7 +127,7 @@ impl Ledger {
             if matches!(&stones, Some(Ok(stones)) if !stones.is_empty()) {
                 continue;
             }
-            // Nothing says where the alkanes of the inputs are to go: they are gone.
+            // No protostone directs the alkanes of the inputs: they are lost.
             assert!(!funded.contains(txid), "{txid} gives alkanes without saying to whom");
             for (id, value) in transaction.input.iter().flat_map(|input| earlier.sheet(input.previous_output)) {
                 *moment.lost.entry(id).or_default() += value;
@@ -138,7 +138,7 @@ impl Ledger {
         }
         moment.hash = Some(hash);
         self.moments.push_back((height, moment));
-        if self.moments.len() > KEPT {
+        if self.moments.len() > MOMENTS_MAX {
             self.moments.pop_front();
         }
         effects
@@ -155,8 +155,8 @@ impl Ledger {
             match key {
                 StateKey::Balance { what, who } => {
                     let value = u128::from_le_bytes(value[..].try_into().unwrap());
-                    let told = books.held.get(&(*what, *who)).copied().unwrap_or_default();
-                    assert_eq!(value, told, "block {height}: {who} holds {what}");
+                    let expected = books.held.get(&(*what, *who)).copied().unwrap_or_default();
+                    assert_eq!(value, expected, "block {height}: {who} holds {what}");
                     *in_contracts.entry(*what).or_default() += value;
                 }
                 StateKey::Runtime(id) => {

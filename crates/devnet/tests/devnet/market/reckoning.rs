@@ -1,7 +1,7 @@
-//! Who holds what, computed from the traces alone: a second book-keeping that knows nothing of the engine's state.
+//! Balances computed from the traces alone, independently of the engine's state.
 //!
 //! A message brings its alkanes into a contract; each call moves its parcel from caller to callee, its answer goes back, and
-//! a call that fails or is static leaves nothing. A contract that gives more of itself than it holds mints the difference.
+//! a call that fails or is static has no effect. A contract that gives more of itself than it holds mints the difference.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ impl Reckoning {
         let mut open: Vec<Open> = Vec::new();
         let (mut incoming, mut outgoing) = (Vec::new(), None);
         let last = trace.events.len() - 1;
-        for (place, event) in trace.events.iter().enumerate() {
+        for (index, event) in trace.events.iter().enumerate() {
             match event {
                 TraceEvent::Create(_) | TraceEvent::Omitted { .. } => {}
                 TraceEvent::Enter { kind, context, .. } => {
@@ -118,7 +118,7 @@ impl Reckoning {
                     open.push(Open { kind: *kind, myself: context.myself, caller: context.caller, before });
                 }
                 // What the host itself answers has an exit in the trace without an entry, and costs no fuel.
-                TraceEvent::Exit { fuel_used: 0, response, .. } if place < last => {
+                TraceEvent::Exit { fuel_used: 0, response, .. } if index < last => {
                     assert!(response.alkanes.is_empty(), "{response:?}");
                 }
                 TraceEvent::Exit { status, response, .. } => {

@@ -1,4 +1,4 @@
-//! The market's chain in a store: undone to any depth and connected again it leaves the same rows and digests.
+//! The market's chain in a store: undone to any depth and connected again it has the same rows and digests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! An attacker that sends whatever the network takes: an account with coins, and transactions of any shape.
+//! An attacker that sends anything that the network relays: an account with coins, and transactions of any shape.
 
 use bitcoin::absolute::LockTime;
 use bitcoin::opcodes::all::{OP_CHECKSIG, OP_PUSHNUM_13, OP_RETURN};
@@ -116,7 +116,7 @@ impl Vandal {
     /// Outputs with something that looks like a message to contracts, more or less.
     pub(super) fn garbage(&mut self, targets: &[AlkaneId]) -> Vec<TxOut> {
         let mut outputs: Vec<TxOut> = (0..self.below(4)).map(|_| self.own()).collect();
-        let place = self.below(outputs.len() as u64 + 1) as usize;
+        let index = self.below(outputs.len() as u64 + 1) as usize;
         // One more for the change.
         let count = outputs.len() + 2;
         let script = match self.below(4) {
@@ -136,7 +136,7 @@ impl Vandal {
             }
         };
         if let Some(script_pubkey) = script {
-            outputs.insert(place, TxOut { value: Amount::ZERO, script_pubkey });
+            outputs.insert(index, TxOut { value: Amount::ZERO, script_pubkey });
         }
         outputs
     }

@@ -38,7 +38,7 @@ impl Route for Markets {
     type Answer = MarketList;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<MarketList, ApiError> {
-        Ok(MarketList { markets: of(context)?.read(paraffin_orderbook::Book::markets) })
+        Ok(MarketList { markets: of(context)?.read(paraffin_orderbook::MarketBook::markets) })
     }
 }
 

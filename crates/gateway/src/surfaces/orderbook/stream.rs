@@ -47,7 +47,7 @@ struct Client {
 /// Serves one client until it goes.
 pub(super) async fn serve(orderbook: Arc<Orderbook>, mut socket: Socket) {
     let subscription = orderbook.subscribe();
-    let position = orderbook.read(paraffin_orderbook::Book::newest);
+    let position = orderbook.read(paraffin_orderbook::MarketBook::newest);
     let mut pings = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut client = Client { subscription, markets: HashMap::new(), shown: HashSet::new(), position, pings };
@@ -84,7 +84,7 @@ impl Client {
     }
 
     fn newest(&self) -> u64 {
-        self.orderbook().read(paraffin_orderbook::Book::newest)
+        self.orderbook().read(paraffin_orderbook::MarketBook::newest)
     }
 
     async fn error(&self, socket: &mut Socket, code: &str, message: &str) -> Result<(), Gone> {

@@ -363,7 +363,7 @@ impl Route for Compilers {
     async fn answer(self, context: &RequestContext, _: Part) -> Result<CompilerList, ApiError> {
         let known = of(context)?.toolchains().iter().map(|toolchain| Compiler {
             name: toolchain.name.clone(),
-            rustc: toolchain.told.clone(),
+            rustc: toolchain.version_line.clone(),
             version: toolchain.version.clone(),
             builds_library: !toolchain.has_target,
         });

@@ -2,7 +2,7 @@
 
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_alkanes::{StateKey, StateReader as _, Transfer};
-use paraffin_devnet::market::{BTC_USD_POOL, DIESEL, FACTORY, Town, USD_TOKEN, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{BTC_USD_POOL, DIESEL, FACTORY, MarketChain, USD_TOKEN, WRAPPED_BITCOIN};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
@@ -22,13 +22,13 @@ const TRADER: usize = 1;
 
 /// A market that still grows, and an instance that follows it.
 struct Trading {
-    town: Town,
+    town: MarketChain,
     scene: Scene,
 }
 
 impl Trading {
     async fn start() -> Self {
-        let mut town = Town::new(5);
+        let mut town = MarketChain::new(5);
         town.grow(114).unwrap();
         town.market.observe(&town.node).unwrap();
         let scene = Scene::over(town::blocks(&town)).await;
@@ -298,7 +298,7 @@ async fn the_best_cycle_pays_on_chain_what_was_told() {
 /// row AN14
 #[tokio::test]
 async fn traders_leave_cycles_that_pay_in_a_triangle_of_pools() {
-    let mut town = Town::with_triangle(1);
+    let mut town = MarketChain::with_triangle(1);
     town.grow(160).unwrap();
     let scene = Scene::over(town::blocks(&town)).await;
     for token in [DIESEL, WRAPPED_BITCOIN] {

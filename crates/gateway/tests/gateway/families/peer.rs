@@ -12,7 +12,7 @@ use super::node::{Core, Ord};
 use super::{asking, ord_at, ord_server};
 use crate::instance::{Instance, Setup};
 
-/// The scribes of the development chain have inscribed and etched everything at height 110.
+/// The inscribers of the development chain have inscribed and etched everything at height 110.
 const BLOCKS: u32 = 114;
 
 type Call = (&'static str, Value);

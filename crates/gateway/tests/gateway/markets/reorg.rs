@@ -1,6 +1,6 @@
 //! Markets after a reorg: as if the blocks that were left had never been.
 
-use paraffin_devnet::market::{Town, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{MarketChain, WRAPPED_BITCOIN};
 use paraffin_gateway::ChainState as _;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const HEIGHT: u32 = 165;
 /// row RH01, RH16, RP02
 #[tokio::test]
 async fn after_a_reorg_markets_are_those_of_the_branch_that_won() {
-    let mut town = Town::new(SEED);
+    let mut town = MarketChain::new(SEED);
     town.grow(HEIGHT).unwrap();
     let setup = Setup { market: Some(town::blocks(&town)), ..Setup::default() };
     let mut instance = Instance::with(setup).await;

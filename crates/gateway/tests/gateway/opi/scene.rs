@@ -4,7 +4,7 @@ use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, ScriptBuf, Txid};
 use bytes::Bytes;
 use paraffin_ordinals_index::brc20::{Brc20Module, MODULE, TABLES, TABLES_VERSION};
-use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
+use paraffin_ordinals_index::event::{Destination, EnvelopeFields, EventKind, InscriptionEvent, InscriptionId};
 use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
 
@@ -58,9 +58,9 @@ pub(super) fn reveal(number: u8, owner: ScriptBuf, body: &str) -> InscriptionEve
     let txid = id(number).txid;
     InscriptionEvent {
         txid,
-        place: 1,
+        transaction_index: 1,
         id: id(number),
-        landing: Landing::Output {
+        destination: Destination::Output {
             outpoint: OutPoint { txid, vout: 0 },
             offset: 0,
             script_pubkey: owner.into_boxed_script().into(),
@@ -70,10 +70,10 @@ pub(super) fn reveal(number: u8, owner: ScriptBuf, body: &str) -> InscriptionEve
             is_vindicated: false,
             is_first_on_sat: true,
             parents: Vec::new(),
-            said: Some(Box::new(Said {
+            envelope: Some(Box::new(EnvelopeFields {
                 body: Some(Bytes::copy_from_slice(body.as_bytes())),
                 content_type: Some(Bytes::from_static(b"text/plain")),
-                ..Said::default()
+                ..EnvelopeFields::default()
             })),
         },
     }
@@ -81,12 +81,18 @@ pub(super) fn reveal(number: u8, owner: ScriptBuf, body: &str) -> InscriptionEve
 
 pub(super) fn moved(number: u8, target: Option<ScriptBuf>) -> InscriptionEvent {
     let outpoint = OutPoint { txid: mover(number), vout: 0 };
-    let landing = target.map_or(Landing::Fee, |script| Landing::Output {
+    let destination = target.map_or(Destination::Fee, |script| Destination::Output {
         outpoint,
         offset: 0,
         script_pubkey: script.into_boxed_script().into(),
     });
-    InscriptionEvent { txid: mover(number), place: 2, id: id(number), landing, kind: EventKind::Moved { moves: 0 } }
+    InscriptionEvent {
+        txid: mover(number),
+        transaction_index: 2,
+        id: id(number),
+        destination,
+        kind: EventKind::Moved { moves: 0 },
+    }
 }
 
 pub(super) fn operation(op: &str, rest: &str) -> String {

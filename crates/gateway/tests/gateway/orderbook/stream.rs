@@ -154,7 +154,7 @@ async fn a_client_that_reads_late_is_told_the_market_again_and_is_right_in_the_e
             .collect();
         town.ingest(&Value::Array(events)).await;
     }
-    let newest = town.orderbook.read(paraffin_orderbook::Book::newest);
+    let newest = town.orderbook.read(paraffin_orderbook::MarketBook::newest);
     let mut snapshots = 0;
     loop {
         let told = stream.next().await.unwrap();

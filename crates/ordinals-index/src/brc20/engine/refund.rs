@@ -20,8 +20,8 @@ const MARK: &[u8] = b"BRC20SWAPREFUND";
 fn inscription(ticker: &str) -> Result<InscriptionId, LedgerError> {
     let mut shown = [0; 32];
     let name = ticker.as_bytes();
-    let place = shown.get_mut(MARK.len()..MARK.len() + name.len());
-    place.ok_or(LedgerError::Damaged("a ticker is longer than tickers are"))?.copy_from_slice(name);
+    let name_bytes = shown.get_mut(MARK.len()..MARK.len() + name.len());
+    name_bytes.ok_or(LedgerError::Damaged("a ticker is longer than tickers are"))?.copy_from_slice(name);
     shown[..MARK.len()].copy_from_slice(MARK);
     // Ids are shown in reverse.
     shown.reverse();

@@ -31,25 +31,25 @@ fn damaged(what: &'static str) -> LedgerError {
     LedgerError::Damaged(what)
 }
 
-/// Whether a script's key ends with its digest, so that the script itself is kept elsewhere.
+/// Whether a script's key ends with its digest, so that the script itself is in another table.
 pub(crate) fn is_long(script: &Script) -> bool {
     script.len() > SCRIPT_LEN_MAX
 }
 
 /// SHA-256 of a script.
 ///
-/// The digest of the last huge one is kept: a block may move thousands of inscriptions to one output, and every row of each move
+/// The digest of the last huge one is cached: a block may move thousands of inscriptions to one output, and every row of each move
 /// names the output's script.
 pub(crate) fn script_digest(script: &Script) -> [u8; 32] {
     if script.len() <= HUGE_SCRIPT_LEN {
         return digest(script.as_bytes());
     }
-    LAST_HUGE.with_borrow_mut(|(last, known)| {
+    LAST_HUGE.with_borrow_mut(|(last, cached)| {
         if last != script.as_bytes() {
-            *known = digest(script.as_bytes());
+            *cached = digest(script.as_bytes());
             *last = script.to_bytes();
         }
-        *known
+        *cached
     })
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn script_part(script: &Script) -> Vec<u8> {
     part
 }
 
-/// A script read from a key: itself, or the digest under which it is kept.
+/// A script read from a key: itself, or its digest, the key of table `long_scripts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ScriptName {
     Whole(ScriptBuf),
@@ -145,17 +145,17 @@ pub(crate) fn take_id(key: &mut &[u8]) -> Result<InscriptionId, LedgerError> {
     Ok(InscriptionId { txid, index })
 }
 
-/// A height and a place as the end of a key.
-pub(crate) fn place_part(height: Height, place: u32) -> [u8; 8] {
+/// A height and the index of an event as the end of a key.
+pub(crate) fn position_part(height: Height, index: u32) -> [u8; 8] {
     let mut part = [0; 8];
     part[..4].copy_from_slice(&height.to_be_bytes());
-    part[4..].copy_from_slice(&place.to_be_bytes());
+    part[4..].copy_from_slice(&index.to_be_bytes());
     part
 }
 
-/// The height and place at the end of a key.
-pub(crate) fn place_of(key: &[u8]) -> Result<(Height, u32), LedgerError> {
-    let end = key.last_chunk::<8>().ok_or_else(|| damaged("a key has no place"))?;
+/// The height and the index of an event at the end of a key.
+pub(crate) fn position_of(key: &[u8]) -> Result<(Height, u32), LedgerError> {
+    let end = key.last_chunk::<8>().ok_or_else(|| damaged("a key has no position"))?;
     let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
     Ok((number(&end[..4]), number(&end[4..])))
 }
@@ -202,7 +202,7 @@ mod tests {
         fn keys_read_as_they_were_written(script in bytes(), ticker in "[^\0]{0,6}", txid: [u8; 32], index: u32) {
             let script = ScriptBuf::from(script);
             let id = InscriptionId { txid: Txid::from_byte_array(txid), index };
-            let key = [&script_part(&script)[..], &ticker_part(&ticker), &id_part(id), &place_part(7, index)].concat();
+            let key = [&script_part(&script)[..], &ticker_part(&ticker), &id_part(id), &position_part(7, index)].concat();
             let mut rest = key.as_slice();
             let name = if is_long(&script) {
                 ScriptName::Digest(script_digest(&script))
@@ -212,7 +212,7 @@ mod tests {
             prop_assert_eq!(take_script(&mut rest).unwrap(), name);
             prop_assert_eq!(take_ticker(&mut rest).unwrap(), ticker);
             prop_assert_eq!(take_id(&mut rest).unwrap(), id);
-            prop_assert_eq!(place_of(rest).unwrap(), (7, index));
+            prop_assert_eq!(position_of(rest).unwrap(), (7, index));
         }
 
         #[test]
@@ -224,7 +224,7 @@ mod tests {
         #[test]
         fn no_key_panics(key in prop::collection::vec(any::<u8>(), 0..60)) {
             let _ = (take_script(&mut key.as_slice()), take_ticker(&mut key.as_slice()));
-            let _ = (take_id(&mut key.as_slice()), place_of(&key), take_rank(&mut key.as_slice()));
+            let _ = (take_id(&mut key.as_slice()), position_of(&key), take_rank(&mut key.as_slice()));
         }
     }
 }

@@ -6,7 +6,7 @@ use bitcoin::Script;
 use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{ModuleError, ModuleWriter};
 
-use super::keys::{id_part, is_long, place_of, place_part, rank, script_digest, script_part, ticker_part};
+use super::keys::{id_part, is_long, position_of, position_part, rank, script_digest, script_part, ticker_part};
 use super::tables::{
     BALANCES, EVENTS, EVENTS_OF_INSCRIPTION, EVENTS_OF_PAIR, EVENTS_OF_SCRIPT, HASHES, LONG_SCRIPTS, NOTES,
     NOTES_OF_SCRIPT, NOTES_OF_TICKER, RANKING, TOKENS,
@@ -52,7 +52,7 @@ impl Brc20Module {
 
     /// Writes the rows of the block that `rows` is at. To be called for every block, in the module's `connect`, with all
     /// reveals and moves of inscriptions in their order; below the network's first height it writes nothing. The tables of
-    /// the module's schema include [`super::TABLES`]. An inscription that is bound to no sat has no place in `inscriptions`.
+    /// the module's schema include [`super::TABLES`]. An inscription that is bound to no sat is not part of `inscriptions`.
     ///
     /// # Errors
     /// The store failed, or its rows contradict each other.
@@ -81,11 +81,13 @@ impl EventConsumer for Brc20Module {
         self.connect(events, rows)
     }
 
-    /// Reveals of what may be an operation, and first moves: nothing else finds a transfer that waits.
+    /// Reveals of what may be an operation, and first moves: only these can reveal or use an open transfer.
     fn wants(&self, kind: &EventKind) -> bool {
         match kind {
             EventKind::Moved { moves } => *moves == 0,
-            EventKind::Revealed { said, .. } => said.as_ref().is_some_and(|said| may_be_operation(said)),
+            EventKind::Revealed { envelope, .. } => {
+                envelope.as_ref().is_some_and(|envelope| may_be_operation(envelope))
+            }
         }
     }
 }
@@ -98,18 +100,18 @@ fn cumulative_before(height: Height, rows: &ModuleWriter<'_>) -> Result<Option<[
 }
 
 fn write_events(height: Height, events: &[Brc20Event], rows: &mut ModuleWriter<'_>) -> Result<(), LedgerError> {
-    for (place, event) in (0u32..).zip(events) {
-        let place = place_part(height, place);
-        rows.put(&EVENTS, &place, &encode_event(event))?;
-        let of_inscription = [&id_part(event.inscription)[..], &place].concat();
+    for (index, event) in (0u32..).zip(events) {
+        let position = position_part(height, index);
+        rows.put(&EVENTS, &position, &encode_event(event))?;
+        let of_inscription = [&id_part(event.inscription)[..], &position].concat();
         rows.put(&EVENTS_OF_INSCRIPTION, &of_inscription, &[kind_of(&event.action)])?;
         let (first, second) = event.action.parties();
         for script in std::iter::once(first).chain(second) {
             keep_long(script, rows)?;
             let part = script_part(script);
-            rows.put(&EVENTS_OF_SCRIPT, &[&part[..], &place].concat(), &[])?;
+            rows.put(&EVENTS_OF_SCRIPT, &[&part[..], &position].concat(), &[])?;
             if let Some(ticker) = event.action.ticker() {
-                let key = [&part[..], &ticker_part(ticker.lower()), &place].concat();
+                let key = [&part[..], &ticker_part(ticker.lower()), &position].concat();
                 rows.put(&EVENTS_OF_PAIR, &key, &[])?;
             }
         }
@@ -117,7 +119,7 @@ fn write_events(height: Height, events: &[Brc20Event], rows: &mut ModuleWriter<'
     Ok(())
 }
 
-/// Keeps a script that keys only name by its digest.
+/// Stores a script that keys name only by its digest.
 fn keep_long(script: &Script, rows: &mut ModuleWriter<'_>) -> Result<(), LedgerError> {
     if is_long(script) {
         let digest = script_digest(script);
@@ -208,10 +210,10 @@ impl Ledger for StoreLedger<'_, '_> {
     fn add_note(&mut self, id: InscriptionId, note: &Note) -> Result<(), LedgerError> {
         keep_long(&note.source, self.rows)?;
         self.rows.put(&NOTES, &id_part(id), &encode_note(note))?;
-        let listed = encode_listed_note(note.amount, note.height);
+        let row = encode_listed_note(note.amount, note.height);
         let [of_script, of_ticker] = note_keys(id, note);
-        self.rows.put(&NOTES_OF_SCRIPT, &of_script, &listed)?;
-        Ok(self.rows.put(&NOTES_OF_TICKER, &of_ticker, &listed)?)
+        self.rows.put(&NOTES_OF_SCRIPT, &of_script, &row)?;
+        Ok(self.rows.put(&NOTES_OF_TICKER, &of_ticker, &row)?)
     }
 
     fn remove_note(&mut self, id: InscriptionId, note: &Note) -> Result<(), LedgerError> {
@@ -221,13 +223,12 @@ impl Ledger for StoreLedger<'_, '_> {
         Ok(self.rows.delete(&NOTES_OF_TICKER, &of_ticker)?)
     }
 
-    /// Found among the events of earlier blocks, which are written by now: a predeploy is asked for three blocks later at the
-    /// earliest.
+    /// Read from the events of earlier blocks, which are written by now: a predeploy is used three blocks later at the earliest.
     fn predeploy(&self, id: InscriptionId) -> Result<Option<Predeploy>, LedgerError> {
         let events = self.rows.prefix(&EVENTS_OF_INSCRIPTION, &id_part(id), 1)?;
         let Some((key, _)) = events.into_iter().find(|(_, kind)| is_predeploy(kind)) else { return Ok(None) };
-        let (height, place) = place_of(&key)?;
-        let row = self.rows.get(&EVENTS, &place_part(height, place))?;
+        let (height, index) = position_of(&key)?;
+        let row = self.rows.get(&EVENTS, &position_part(height, index))?;
         let row = row.ok_or(LedgerError::Damaged("an event that is listed is missing"))?;
         match decode_event(&row, &|digest| self.long_script(digest))?.action {
             Action::Predeploy { owner, hash, height } => Ok(Some(Predeploy { owner, hash, height })),
@@ -235,7 +236,7 @@ impl Ledger for StoreLedger<'_, '_> {
         }
     }
 
-    /// The event is the row.
+    /// Nothing to write: the row of the event holds the predeploy.
     fn add_predeploy(&mut self, _id: InscriptionId, _predeploy: &Predeploy) -> Result<(), LedgerError> {
         Ok(())
     }

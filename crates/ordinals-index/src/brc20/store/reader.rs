@@ -1,4 +1,4 @@
-//! What requests ask of the tables.
+//! Reads of the tables for requests.
 
 mod digest;
 
@@ -7,7 +7,8 @@ use paraffin_primitives::Height;
 use paraffin_store::{Row, Snapshot, StoreError};
 
 use super::keys::{
-    ScriptName, id_part, place_of, place_part, script_part, take_id, take_rank, take_script, take_ticker, ticker_part,
+    ScriptName, id_part, position_of, position_part, script_part, take_id, take_rank, take_script, take_ticker,
+    ticker_part,
 };
 use super::tables::{
     BALANCES, EVENTS, EVENTS_OF_INSCRIPTION, EVENTS_OF_PAIR, EVENTS_OF_SCRIPT, HASHES, LONG_SCRIPTS, MODULE,
@@ -22,7 +23,7 @@ use crate::event::InscriptionId;
 
 pub use digest::BalancesDigest;
 
-/// An event and where it stands.
+/// An event and its position in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedEvent {
     /// Height of its block.
@@ -63,7 +64,7 @@ pub struct Brc20Index<'s> {
     snapshot: &'s Snapshot,
 }
 
-type Listed<T> = Result<T, LedgerError>;
+type ReadResult<T> = Result<T, LedgerError>;
 
 impl<'s> Brc20Index<'s> {
     /// The tables of a snapshot.
@@ -105,7 +106,7 @@ impl<'s> Brc20Index<'s> {
     }
 
     /// Owners of a token, the richest first.
-    pub fn holders(&self, ticker: &str) -> impl Iterator<Item = Listed<Holder>> + use<'s> {
+    pub fn holders(&self, ticker: &str) -> impl Iterator<Item = ReadResult<Holder>> + use<'s> {
         let prefix = ticker_part(ticker);
         let (this, skipped) = (*self, prefix.len());
         this.snapshot.prefix(&RANKING, &prefix).map(move |row| {
@@ -118,7 +119,7 @@ impl<'s> Brc20Index<'s> {
     }
 
     /// Transfer inscriptions of a script that have not moved, by token.
-    pub fn notes_of_script(&self, script: &Script) -> impl Iterator<Item = Listed<OpenNote>> + use<'s> {
+    pub fn notes_of_script(&self, script: &Script) -> impl Iterator<Item = ReadResult<OpenNote>> + use<'s> {
         let prefix = script_part(script);
         let (owner, skipped) = (script.to_owned(), prefix.len());
         self.snapshot.prefix(&NOTES_OF_SCRIPT, &prefix).map(move |row| {
@@ -131,7 +132,7 @@ impl<'s> Brc20Index<'s> {
     }
 
     /// Transfer inscriptions of a token that have not moved, by owner.
-    pub fn notes_of_ticker(&self, ticker: &str) -> impl Iterator<Item = Listed<OpenNote>> + use<'s> {
+    pub fn notes_of_ticker(&self, ticker: &str) -> impl Iterator<Item = ReadResult<OpenNote>> + use<'s> {
         let prefix = ticker_part(ticker);
         let (this, ticker, skipped) = (*self, ticker.to_owned(), prefix.len());
         this.snapshot.prefix(&NOTES_OF_TICKER, &prefix).map(move |row| {
@@ -145,11 +146,11 @@ impl<'s> Brc20Index<'s> {
     }
 
     /// The events of a block in their order.
-    pub fn events(&self, height: Height) -> impl Iterator<Item = Listed<PlacedEvent>> + use<'s> {
+    pub fn events(&self, height: Height) -> impl Iterator<Item = ReadResult<PlacedEvent>> + use<'s> {
         let this = *self;
         this.snapshot.prefix(&EVENTS, &height.to_be_bytes()).map(move |row| {
             let (key, value) = row?;
-            let (height, place) = place_of(&key)?;
+            let (height, place) = position_of(&key)?;
             Ok(PlacedEvent { height, place, event: this.decoded(&value)? })
         })
     }
@@ -159,41 +160,41 @@ impl<'s> Brc20Index<'s> {
     /// # Errors
     /// See [`Brc20Index::height`].
     pub fn event(&self, height: Height, place: u32) -> Result<Option<PlacedEvent>, LedgerError> {
-        let row = self.snapshot.get(&EVENTS, &place_part(height, place))?;
+        let row = self.snapshot.get(&EVENTS, &position_part(height, place))?;
         let event = row.map(|row| self.decoded(&row)).transpose()?;
         Ok(event.map(|event| PlacedEvent { height, place, event }))
     }
 
     /// The events of an inscription, the oldest first.
-    pub fn events_of(&self, inscription: InscriptionId) -> impl Iterator<Item = Listed<PlacedEvent>> + use<'s> {
+    pub fn events_of(&self, inscription: InscriptionId) -> impl Iterator<Item = ReadResult<PlacedEvent>> + use<'s> {
         let this = *self;
-        this.snapshot.prefix(&EVENTS_OF_INSCRIPTION, &id_part(inscription)).map(move |row| this.listed(row))
+        this.snapshot.prefix(&EVENTS_OF_INSCRIPTION, &id_part(inscription)).map(move |row| this.referenced(row))
     }
 
     /// The events in which a script had a part, of one token or of all, the newest first; those before `before` (height and
-    /// place) where that is given.
+    /// index) where that is given.
     pub fn history(
         &self,
         script: &Script,
         ticker: Option<&str>,
         before: Option<(Height, u32)>,
-    ) -> impl Iterator<Item = Listed<PlacedEvent>> + use<'s> {
+    ) -> impl Iterator<Item = ReadResult<PlacedEvent>> + use<'s> {
         let (table, mut prefix) =
             (if ticker.is_some() { &EVENTS_OF_PAIR } else { &EVENTS_OF_SCRIPT }, script_part(script));
         prefix.extend(ticker.map(ticker_part).into_iter().flatten());
-        let from = [&prefix[..], &place_part(0, 0)].concat();
-        let to = before.map_or([0xff; 8], |(height, place)| place_part(height, place));
+        let from = [&prefix[..], &position_part(0, 0)].concat();
+        let to = before.map_or([0xff; 8], |(height, place)| position_part(height, place));
         let to_key = [&prefix[..], &to].concat();
         let (this, skipped) = (*self, usize::from(before.is_some()));
         // The bound itself is part of the range, but not of what comes before it.
         let rows = this.snapshot.range(table, &from, &to_key).rev();
         let rows = rows.filter(move |row| skipped == 0 || !row.as_ref().is_ok_and(|(key, _)| key.ends_with(&to)));
-        rows.map(move |row| this.listed(row))
+        rows.map(move |row| this.referenced(row))
     }
 
     /// The event that a row of a list names.
-    fn listed(self, row: Result<Row, StoreError>) -> Listed<PlacedEvent> {
-        let (height, place) = place_of(&row?.0)?;
+    fn referenced(self, row: Result<Row, StoreError>) -> ReadResult<PlacedEvent> {
+        let (height, place) = position_of(&row?.0)?;
         self.event(height, place)?.ok_or(LedgerError::Damaged("an event that is listed is missing"))
     }
 

@@ -8,10 +8,10 @@
 //! notes                  inscription                                note
 //! notes_of_script        script | ticker 00 | inscription           amount | height
 //! notes_of_ticker        ticker 00 | script | inscription           amount | height
-//! events                 height (4) | place (4)                     event
-//! events_of_inscription  inscription | height (4) | place (4)       kind
-//! events_of_script       script | height (4) | place (4)            nothing
-//! events_of_pair         script | ticker 00 | height (4) | place    nothing
+//! events                 height (4) | index (4)                     event
+//! events_of_inscription  inscription | height (4) | index (4)       kind
+//! events_of_script       script | height (4) | index (4)            nothing
+//! events_of_pair         script | ticker 00 | height (4) | index    nothing
 //! hashes                 height (4)                                 block's | cumulative | events (4)
 //! ```
 //!

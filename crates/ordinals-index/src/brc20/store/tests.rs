@@ -13,7 +13,7 @@ use crate::brc20::tests::scene::{
     ONE, Scene, balance, child_of, deploy, id, mint, moved, moved_to, reveal, rules, script, transfer,
 };
 use crate::brc20::{BlockHashes, Brc20Event, MemoryLedger, Rules};
-use crate::event::{InscriptionEvent, Landing};
+use crate::event::{Destination, InscriptionEvent};
 
 const SCHEMA: ModuleSchema = ModuleSchema { id: MODULE, name: "ordinals", version: 1, tables: &TABLES, reads: &[] };
 
@@ -82,7 +82,7 @@ fn all<T>(rows: impl Iterator<Item = Result<T, crate::brc20::LedgerError>>) -> V
     rows.map(Result::unwrap).collect()
 }
 
-/// Every read of the index says what the ledger in memory and the list of events say.
+/// Every read of the index agrees with the ledger in memory and the list of events.
 fn check(snapshot: &Snapshot, ledger: &MemoryLedger, by_height: &[(Height, Vec<Brc20Event>)]) {
     let index = Brc20Index::new(snapshot);
     let newest = index.height().unwrap().unwrap();
@@ -122,13 +122,10 @@ fn check_notes(index: Brc20Index<'_>, ledger: &MemoryLedger) {
     by_ticker.sort_by_key(|note| note.inscription);
     assert_eq!(by_script, by_ticker);
     assert_eq!(by_script.len(), ledger.notes.len());
-    for listed in by_script {
-        let note = &ledger.notes[&listed.inscription];
-        assert_eq!(
-            (listed.source.as_script(), listed.amount, listed.height),
-            (&*note.source, note.amount, note.height)
-        );
-        assert_eq!(listed.ticker, note.ticker.lower());
+    for open in by_script {
+        let note = &ledger.notes[&open.inscription];
+        assert_eq!((open.source.as_script(), open.amount, open.height), (&*note.source, note.amount, note.height));
+        assert_eq!(open.ticker, note.ticker.lower());
     }
 }
 
@@ -208,15 +205,15 @@ proptest! {
         check(&chain.commit(), &scene.ledger, &by_height);
     }
 
-    /// A branch that is left leaves nothing behind: rows and digests equal those of a store that never saw it.
+    /// An abandoned branch has no effect: rows and digests equal those of a store that never saw it.
     #[test]
     fn after_a_reorg_the_store_is_that_of_a_fresh_sync(
-        kept in prop::collection::vec(prop::collection::vec(step(), 0..10), 1..4),
+        common in prop::collection::vec(prop::collection::vec(step(), 0..10), 1..4),
         left in prop::collection::vec(prop::collection::vec(step(), 0..10), 1..4),
         taken in prop::collection::vec(prop::collection::vec(step(), 0..10), 1..4),
     ) {
-        let straight = blocks(&[kept.clone(), taken.clone()].concat());
-        let away = blocks(&[kept.clone(), left.clone()].concat());
+        let straight = blocks(&[common.clone(), taken.clone()].concat());
+        let away = blocks(&[common.clone(), left.clone()].concat());
         let (mut reorganised, mut fresh) = (Chain::small(), Chain::small());
         reorganised.at(19, &[]);
         fresh.at(19, &[]);
@@ -224,7 +221,7 @@ proptest! {
             reorganised.add(events);
         }
         reorganised.undo(u32::try_from(left.len()).unwrap());
-        for events in &straight[kept.len()..] {
+        for events in &straight[common.len()..] {
             reorganised.add(events);
         }
         for events in &straight {
@@ -320,7 +317,7 @@ fn scripts_of_any_length_own_tokens() {
     let owners_of_notes: Vec<_> = all(index.notes_of_ticker("ordi")).into_iter().map(|note| note.source).collect();
     assert!(owners.iter().all(|owner| owners_of_notes.contains(owner)));
     // The tokens go on from there, and back by a fee.
-    let moves: Vec<_> = (110..115).map(|number| moved(number, Landing::Fee)).collect();
+    let moves: Vec<_> = (110..115).map(|number| moved(number, Destination::Fee)).collect();
     chain.add(&moves);
     let snapshot = chain.commit();
     let index = Brc20Index::new(&snapshot);

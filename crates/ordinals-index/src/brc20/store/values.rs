@@ -253,16 +253,16 @@ pub(crate) fn decode_note(value: &[u8], long: LongScripts<'_>) -> Result<Note, L
     Ok(Note { ticker, decimals: decimals & !LONG_SOURCE, amount, source, height })
 }
 
-/// The value of a listed note.
+/// Value of a note in the lists by script and by ticker.
 pub(crate) fn encode_listed_note(amount: Amount, height: Height) -> Vec<u8> {
     Encoder::new().amount(amount).number(height).0
 }
 
 pub(crate) fn decode_listed_note(value: &[u8]) -> Result<(Amount, Height), LedgerError> {
     let mut parser = Parser::new("a listed transfer inscription", value);
-    let listed = (parser.amount()?, parser.number()?);
+    let note = (parser.amount()?, parser.number()?);
     parser.end()?;
-    Ok(listed)
+    Ok(note)
 }
 
 pub(crate) fn encode_hashes(hashes: &BlockHashes, events: u32) -> Vec<u8> {
@@ -381,8 +381,8 @@ mod tests {
     }
 
     fn long(digest: &[u8; 32]) -> Result<Arc<Script>, LedgerError> {
-        let known = *digest == script_digest(&long_script());
-        known.then(long_script).ok_or(LedgerError::Damaged("no such script"))
+        let is_long_script = *digest == script_digest(&long_script());
+        is_long_script.then(long_script).ok_or(LedgerError::Damaged("no such script"))
     }
 
     fn script() -> impl Strategy<Value = Arc<Script>> {

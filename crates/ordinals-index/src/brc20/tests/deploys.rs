@@ -1,6 +1,6 @@
 use super::scene::{ONE, Scene, deploy, id, mint, moved_to, reveal, revealed_with, script};
 use crate::brc20::{Action, Amount};
-use crate::event::Landing;
+use crate::event::Destination;
 
 #[test]
 fn the_first_deploy_of_a_ticker_wins_in_any_spelling() {
@@ -98,9 +98,9 @@ fn content_types_other_than_text_and_json_do_not_count() {
 fn an_inscription_revealed_into_fees_counts_for_nobody() {
     let mut scene = Scene::default();
     let body = deploy("ordi", r#""max":"1""#);
-    for landing in [Landing::Fee, Landing::Lost] {
+    for destination in [Destination::Fee, Destination::Lost] {
         let mut event = reveal(1, script(1), body.as_bytes());
-        event.landing = landing;
+        event.destination = destination;
         // Its way to the coinbase is no transfer either.
         assert!(scene.block(10, &[event, moved_to(1, script(7))]).is_empty());
     }

@@ -51,7 +51,7 @@ fn envelope(script: &Script) -> Option<(Vec<u8>, Vec<u8>)> {
 /// Content type, body and first output of every transaction that reveals something in its first input.
 fn revealed(transaction: &Transaction) -> Option<(Vec<u8>, Vec<u8>, ScriptBuf)> {
     let witness: Vec<&[u8]> = transaction.input.first()?.witness.iter().collect();
-    let script = witness.len().checked_sub(2).map(|place| Script::from_bytes(witness[place]))?;
+    let script = witness.len().checked_sub(2).map(|index| Script::from_bytes(witness[index]))?;
     let (content_type, body) = envelope(script)?;
     Some((content_type, body, transaction.output.first()?.script_pubkey.clone()))
 }
@@ -86,9 +86,9 @@ fn inscriptions_of_real_blocks_ask_for_what_a_plain_reader_finds() {
         let inscriptions: Vec<_> = block.txdata.iter().filter_map(revealed).collect();
         let mut found = Vec::new();
         for (content_type, body, owner) in &inscriptions {
-            let asked = read(content_type, body);
-            assert_eq!(asked, judge(content_type, body), "{name}: {}", String::from_utf8_lossy(body));
-            found.extend(asked.map(|asked| (asked, body.clone(), owner.clone())));
+            let operation = read(content_type, body);
+            assert_eq!(operation, judge(content_type, body), "{name}: {}", String::from_utf8_lossy(body));
+            found.extend(operation.map(|operation| (operation, body.clone(), owner.clone())));
         }
         println!("{name}: {} of {} inscriptions", found.len(), inscriptions.len());
         assert_eq!(found.len(), expected, "{name}");
@@ -96,10 +96,10 @@ fn inscriptions_of_real_blocks_ask_for_what_a_plain_reader_finds() {
     }
 }
 
-type Asked = (String, String, String);
+type OperationText = (String, String, String);
 
 /// Where everybody has minted 2^64 / 10^6 of a token, every transfer of up to that is inscribed once there is enough left.
-fn check_transfers(name: &str, found: &[(Asked, Vec<u8>, ScriptBuf)]) {
+fn check_transfers(name: &str, found: &[(OperationText, Vec<u8>, ScriptBuf)]) {
     let rules = Rules { first_hash: 0, first_event: 0, ..Rules::of(Network::Regtest) };
     let (mut ledger, mut number) = (MemoryLedger::default(), 1_000_000);
     let mut next = |owner: &ScriptBuf, body: &[u8]| -> InscriptionEvent {

@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use super::naive::Sums;
 use super::scene::{Scene, child_of, deploy, id, mint, moved, moved_to, reveal, revealed_with, script, transfer};
 use crate::brc20::{Action, Amount, BlockHashes, Brc20Event};
-use crate::event::{InscriptionEvent, Landing};
+use crate::event::{Destination, InscriptionEvent};
 
 /// What a random inscription does.
 #[derive(Debug, Clone)]
@@ -124,8 +124,8 @@ impl Reveals {
 pub(in crate::brc20) fn blocks(steps: &[Vec<Step>]) -> Vec<Vec<InscriptionEvent>> {
     let mut reveals = Reveals::default();
     let mut blocks = Vec::new();
-    for (place, steps) in steps.iter().enumerate() {
-        let mut events = if place == 0 { prologue(&mut reveals) } else { Vec::new() };
+    for (index, steps) in steps.iter().enumerate() {
+        let mut events = if index == 0 { prologue(&mut reveals) } else { Vec::new() };
         for step in steps {
             let event = match step {
                 Step::Deploy { who, ticker, max, limit, decimals } => {
@@ -159,7 +159,7 @@ pub(in crate::brc20) fn blocks(steps: &[Vec<Step>]) -> Vec<Vec<InscriptionEvent>
                         Target::Burn => moved_to(number, ScriptBuf::from(vec![0x6a])),
                         Target::Nowhere => moved_to(number, ScriptBuf::new()),
                         Target::Fee => {
-                            events.push(moved(number, Landing::Fee));
+                            events.push(moved(number, Destination::Fee));
                             moved_to(number, script(200))
                         }
                     }
@@ -223,7 +223,7 @@ proptest! {
         check_sums(&scene, &events);
     }
 
-    /// Where a block ends does not matter, only the order of what happened; the hash of a block does say where it ended.
+    /// Where a block ends does not matter, only the order of what happened; the hash of a block does depend on it.
     #[test]
     fn the_borders_of_blocks_change_nothing_but_hashes(steps in prop::collection::vec(step(), 0..40), at in 0..40usize) {
         let at = at.min(steps.len());
@@ -245,8 +245,8 @@ proptest! {
         content_type in prop::option::of(prop::collection::vec(any::<u8>(), 0..20)),
         height in any::<u32>(),
     ) {
-        let event = revealed_with(reveal(1, script(1), &body), |_, _, _, known| {
-            *known = content_type.map(bytes::Bytes::from);
+        let event = revealed_with(reveal(1, script(1), &body), |_, _, _, stored| {
+            *stored = content_type.map(bytes::Bytes::from);
         });
         Scene::default().block(height, &[event]);
     }

@@ -5,7 +5,7 @@ use paraffin_primitives::Network;
 
 use super::scene::{Scene, deploy, mint, moved, moved_to, reveal, script, transfer};
 use crate::brc20::{BlockHashes, Rules};
-use crate::event::Landing;
+use crate::event::Destination;
 
 /// The event strings of three blocks were written down by hand, and hashed by a script that follows the pseudocode of the README
 /// line by line: each string with `|` behind it, the last one cut off, the hash of nothing for the block in the middle.
@@ -19,7 +19,7 @@ fn hashes_of_three_blocks_are_those_of_the_published_pseudocode() {
             reveal(3, script(2), transfer("ordi", "0.5").as_bytes()),
             reveal(4, script(2), transfer("oRDI", "1").as_bytes()),
             moved_to(3, script(3)),
-            moved(4, Landing::Fee),
+            moved(4, Destination::Fee),
         ],
         Vec::new(),
         vec![reveal(5, script(4), deploy("aaaa", r#""max":"21","dec":"0""#).as_bytes())],

@@ -1,4 +1,4 @@
-//! Blocks of inscriptions for tests: what is revealed and moved, and what the ledger says afterwards.
+//! Blocks of inscriptions for tests: reveals and moves, and the state of the ledger after them.
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, ScriptBuf, Txid};
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use paraffin_primitives::Height;
 
 use crate::brc20::{Amount, Balance, Brc20Event, MemoryLedger, Rules, Token, apply_block};
-use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
+use crate::event::{Destination, EnvelopeFields, EventKind, InscriptionEvent, InscriptionId};
 
 pub(in crate::brc20) const ONE: u128 = 1_000_000_000_000_000_000;
 
@@ -26,39 +26,39 @@ pub(in crate::brc20) fn id(number: u32) -> InscriptionId {
     InscriptionId { txid: Txid::from_byte_array(bytes), index: 0 }
 }
 
-fn output(number: u32, script_pubkey: ScriptBuf) -> Landing {
+fn output(number: u32, script_pubkey: ScriptBuf) -> Destination {
     let script_pubkey = script_pubkey.into_boxed_script().into();
-    Landing::Output { outpoint: OutPoint { txid: id(number).txid, vout: 0 }, offset: 0, script_pubkey }
+    Destination::Output { outpoint: OutPoint { txid: id(number).txid, vout: 0 }, offset: 0, script_pubkey }
 }
 
 /// A reveal of `body` to `owner`.
 pub(in crate::brc20) fn reveal(number: u32, owner: ScriptBuf, body: &[u8]) -> InscriptionEvent {
     InscriptionEvent {
         txid: id(number).txid,
-        place: 1,
+        transaction_index: 1,
         id: id(number),
-        landing: output(number, owner),
+        destination: output(number, owner),
         kind: EventKind::Revealed {
             number: 0,
             is_vindicated: false,
             is_first_on_sat: true,
             parents: Vec::new(),
-            said: Some(Box::new(Said {
+            envelope: Some(Box::new(EnvelopeFields {
                 body: Some(Bytes::copy_from_slice(body)),
                 content_type: Some(Bytes::from_static(b"text/plain;charset=utf-8")),
-                ..Said::default()
+                ..EnvelopeFields::default()
             })),
         },
     }
 }
 
-/// The same with other circumstances.
+/// A reveal with some members changed.
 pub(in crate::brc20) fn revealed_with(
     mut event: InscriptionEvent,
     change: impl FnOnce(&mut i32, &mut bool, &mut Vec<InscriptionId>, &mut Option<Bytes>),
 ) -> InscriptionEvent {
-    if let EventKind::Revealed { number, is_vindicated, parents, said: Some(said), .. } = &mut event.kind {
-        change(number, is_vindicated, parents, &mut said.content_type);
+    if let EventKind::Revealed { number, is_vindicated, parents, envelope: Some(envelope), .. } = &mut event.kind {
+        change(number, is_vindicated, parents, &mut envelope.content_type);
     }
     event
 }
@@ -68,14 +68,14 @@ pub(in crate::brc20) fn child_of(event: InscriptionEvent, parent: u32) -> Inscri
 }
 
 /// A move by a transaction with its own id.
-pub(in crate::brc20) fn moved(number: u32, landing: Landing) -> InscriptionEvent {
+pub(in crate::brc20) fn moved(number: u32, destination: Destination) -> InscriptionEvent {
     let mut txid = id(number).txid.to_byte_array();
     txid[31] = 1;
     InscriptionEvent {
         txid: Txid::from_byte_array(txid),
-        place: 2,
+        transaction_index: 2,
         id: id(number),
-        landing,
+        destination,
         kind: EventKind::Moved { moves: 0 },
     }
 }

@@ -4,7 +4,7 @@ use super::scene::{
     ONE, Scene, balance, id, mint, moved, moved_to, reveal, revealed_with, script, transfer, with_ordi,
 };
 use crate::brc20::{Action, Amount};
-use crate::event::Landing;
+use crate::event::Destination;
 
 /// An owner of 100 `ordi`, 60 of which inscription 3 has set aside.
 fn with_note() -> Scene {
@@ -63,7 +63,7 @@ fn the_one_whose_balance_was_set_aside_pays_whoever_moves_the_inscription() {
 fn a_transfer_paid_as_a_fee_returns_to_its_sender_and_the_miner_gets_nothing() {
     let mut scene = with_note();
     // The coinbase's own event follows; it finds nothing left to carry out.
-    let events = scene.block(12, &[moved(3, Landing::Fee), moved_to(3, script(200))]);
+    let events = scene.block(12, &[moved(3, Destination::Fee), moved_to(3, script(200))]);
     let [event] = &events[..] else { panic!("{events:?}") };
     assert!(matches!(&event.action, Action::TransferTransfer { target: None, .. }));
     assert_eq!(
@@ -78,7 +78,7 @@ fn a_transfer_paid_as_a_fee_returns_to_its_sender_and_the_miner_gets_nothing() {
 #[test]
 fn a_transfer_whose_sat_is_lost_returns_to_its_sender() {
     let mut scene = with_note();
-    scene.block(12, &[moved(3, Landing::Lost)]);
+    scene.block(12, &[moved(3, Destination::Lost)]);
     assert_eq!(scene.balance(1, "ordi"), balance(100 * ONE, 100 * ONE));
 }
 

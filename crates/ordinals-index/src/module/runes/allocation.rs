@@ -47,8 +47,8 @@ pub(super) struct Allocation<'a> {
     destinations: Vec<u32>,
     unallocated: BTreeMap<RuneId, u128>,
     shares: Shares,
-    /// What every destination gets besides. A transaction may say a hundred thousand times that each of its thousands of
-    /// outputs shall have one unit, so such edicts are summed up first.
+    /// What every destination gets besides. A transaction may have a hundred thousand edicts that give each of its thousands
+    /// of outputs one unit, so such edicts are summed up first.
     for_each: BTreeMap<RuneId, u128>,
     /// What only the first ones get, for the same reason.
     for_first: Vec<ForFirst>,
@@ -182,8 +182,8 @@ impl<'a> Allocation<'a> {
 /// Puts what goes to most destinations first, so that what each of them gets is a beginning of the list.
 fn share(mut common: Vec<ForFirst>, destinations: &[u32]) -> SharedList {
     common.sort_by_key(|one| std::cmp::Reverse(one.count));
-    let len = |place: usize| common.partition_point(|one| one.count > place) as u32;
-    let lens = destinations.iter().enumerate().map(|(place, vout)| (*vout, len(place))).filter(|(_, len)| *len > 0);
+    let len = |index: usize| common.partition_point(|one| one.count > index) as u32;
+    let lens = destinations.iter().enumerate().map(|(index, vout)| (*vout, len(index))).filter(|(_, len)| *len > 0);
     let lens = lens.collect();
     SharedList { entries: common.into_iter().map(|one| (one.id, one.amount)).collect(), lens }
 }
@@ -338,8 +338,8 @@ mod tests {
             let more = (0..5_000).filter(|tx| tx % 2 == 1 && tx > vout).count();
             assert_eq!(*len as usize, 5_000 + more);
         }
-        for (place, (id, amount)) in list.entries.iter().enumerate() {
-            let count = list.lens.iter().filter(|(_, len)| *len as usize > place).count() as u128;
+        for (index, (id, amount)) in list.entries.iter().enumerate() {
+            let count = list.lens.iter().filter(|(_, len)| *len as usize > index).count() as u128;
             *given.entry(*id).or_default() += amount * count;
         }
         assert!((0..5_000).all(|tx| given[&id(tx)] == balance(tx)));

@@ -15,22 +15,22 @@ impl BlockRunes<'_> {
     /// issues nothing.
     pub(super) fn etch(
         &mut self,
-        place: usize,
+        index: usize,
         transaction: &Transaction,
         txid: Txid,
         artifact: &Artifact,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<Option<RuneId>, ModuleError> {
-        let asked = match artifact {
+        let requested = match artifact {
             Artifact::Runestone(runestone) => runestone.etching.map(|etching| etching.rune),
             Artifact::Cenotaph(cenotaph) => cenotaph.etching.map(Some),
         };
-        let Some(asked) = asked else { return Ok(None) };
-        let (block, tx) = (u64::from(self.block.id.height), u32::try_from(place).unwrap_or(u32::MAX));
+        let Some(requested) = requested else { return Ok(None) };
+        let (block, tx) = (u64::from(self.block.id.height), u32::try_from(index).unwrap_or(u32::MAX));
         let id = RuneId { block, tx };
-        let rune = match asked {
+        let rune = match requested {
             None => Rune::reserved(block, tx),
-            Some(rune) if self.is_free(rune, rows)? && self.is_committed(place, transaction, rune, rows)? => rune,
+            Some(rune) if self.is_free(rune, rows)? && self.is_committed(index, transaction, rune, rows)? => rune,
             Some(_) => return Ok(None),
         };
         let number = rows.append(&RUNE_NUMBERS, &encode_rune_id(id))?;
@@ -70,21 +70,21 @@ impl BlockRunes<'_> {
     /// attacker who sees the etching in the mempool cannot be faster.
     fn is_committed(
         &self,
-        place: usize,
+        index: usize,
         transaction: &Transaction,
         rune: Rune,
         rows: &ModuleWriter<'_>,
     ) -> Result<bool, ModuleError> {
         let commitment = rune.commitment();
-        for (index, input) in transaction.input.iter().enumerate() {
+        for (vin, input) in transaction.input.iter().enumerate() {
             let Some(script) = tapscript(&input.witness) else { continue };
             // What comes before a fault in the script counts.
             let mut pushes = script.instructions().map_while(Result::ok);
             let names = pushes.any(|push| push.push_bytes().is_some_and(|push| push.as_bytes() == commitment));
-            if !names || !self.spent.script(place, index).is_some_and(|script| script.is_p2tr()) {
+            if !names || !self.spent.script(index, vin).is_some_and(|script| script.is_p2tr()) {
                 continue;
             }
-            let Some(made_at) = self.spent.height(place, index, rows)? else { continue };
+            let Some(made_at) = self.spent.height(index, vin, rows)? else { continue };
             let confirmations = self.block.id.height.saturating_sub(made_at).saturating_add(1);
             if confirmations >= u32::from(Runestone::COMMIT_CONFIRMATIONS) {
                 return Ok(true);

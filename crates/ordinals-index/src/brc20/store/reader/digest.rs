@@ -47,7 +47,7 @@ fn compare(left: &str, right: &str) -> Ordering {
 }
 
 impl Brc20Index<'_> {
-    /// The hash over all balances. It reads every balance there is, so `is_over` is asked along the way.
+    /// The hash over all balances. It reads every balance there is, so `is_over` is checked along the way.
     ///
     /// # Errors
     /// See [`Brc20Index::height`].

@@ -1,10 +1,10 @@
-//! The whole book on the disk, so that a start need not read every event ever received.
+//! Files of the whole book, so that a start need not read every event ever received.
 //!
 //! ```text
 //! book-<seq>       the book after event <seq>: one JSON text per line, the last line holds the CRC-32 of all before
 //! ```
 //!
-//! Two books are kept, so that one that was damaged costs time and nothing else.
+//! The two newest books stay on the disk, so that a damaged one costs only time.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,20 +14,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::book::{Book, Limits, Rest};
+use crate::book::{Limits, MarketBook, Rest};
 use crate::journal::JournalError;
 use crate::name::Name;
 use crate::order::{Order, Position};
 
 const BOOK: &str = "book-";
-/// Books kept; the durable stream reaches back to the oldest of them.
-const BOOKS_KEPT: usize = 2;
+/// Books on the disk; the durable stream reaches back to the oldest of them.
+const BOOKS_MAX: usize = 2;
 /// Form of the files of a book.
 const FORMAT: u32 = 1;
 
-/// The event after which a book stands.
+/// The last event of the durable stream that a book contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct StreamPosition {
     /// Its number in the durable stream; 0 before the first.
     pub(crate) seq: u64,
     /// When a shared stream stored it, Unix nanoseconds: shows whether a stream is still the one that the book came from.
@@ -65,29 +65,29 @@ fn books(folder: &Path) -> Result<Vec<(u64, PathBuf)>, JournalError> {
     Ok(books)
 }
 
-/// The newest whole book of a folder, an empty one where there is none. One that is damaged is put aside.
-pub(crate) fn newest(folder: &Path, limits: Limits) -> Result<(Book, Place), JournalError> {
+/// The newest whole book of a folder, an empty one where there is none. A damaged one is renamed.
+pub(crate) fn newest(folder: &Path, limits: Limits) -> Result<(MarketBook, StreamPosition), JournalError> {
     for (seq, path) in books(folder)? {
         match load(&path, limits) {
-            Ok(kept) => return Ok(kept),
+            Ok(loaded) => return Ok(loaded),
             Err(error) => {
-                tracing::warn!(%error, file = %path.display(), "a kept book is damaged: an older one is used");
-                // It must not count as one of those that a start can use.
+                tracing::warn!(%error, file = %path.display(), "a book on the disk is damaged: an older one is used");
+                // It must not count as one of those from which a start can read.
                 let aside = folder.join(format!("damaged-{seq}"));
                 fs::rename(&path, &aside).map_err(file_error(&path))?;
             }
         }
     }
-    Ok((Book::new(limits), Place::default()))
+    Ok((MarketBook::new(limits), StreamPosition::default()))
 }
 
-/// Passes bytes on and keeps their checksum.
-struct Checked<W> {
+/// A writer that computes the checksum of its bytes.
+struct ChecksumWriter<W> {
     inner: W,
     crc: crc32fast::Hasher,
 }
 
-impl<W: Write> Write for Checked<W> {
+impl<W: Write> Write for ChecksumWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = self.inner.write(bytes)?;
         self.crc.update(&bytes[..len]);
@@ -99,18 +99,23 @@ impl<W: Write> Write for Checked<W> {
     }
 }
 
-/// Keeps a book in one step, and removes what no start needs any more. Answers the number of the last event that the durable
-/// stream may lose.
-pub(crate) fn keep(folder: &Path, place: Place, rest: &Rest, orders: &[Arc<Order>]) -> Result<u64, JournalError> {
-    let path = folder.join(format!("{BOOK}{:020}", place.seq));
+/// Writes a book atomically, and removes books that no start needs any more. Returns the number of the last event that the
+/// durable stream may drop.
+pub(crate) fn save(
+    folder: &Path,
+    position: StreamPosition,
+    rest: &Rest,
+    orders: &[Arc<Order>],
+) -> Result<u64, JournalError> {
+    let path = folder.join(format!("{BOOK}{:020}", position.seq));
     let next = folder.join("book.next");
     let write = || -> io::Result<()> {
         let file = File::create(&next)?;
-        let mut out = Checked { inner: BufWriter::new(file), crc: crc32fast::Hasher::new() };
+        let mut out = ChecksumWriter { inner: BufWriter::new(file), crc: crc32fast::Hasher::new() };
         let head = Head {
             format: FORMAT,
-            seq: place.seq,
-            stored_at: place.stored_at,
+            seq: position.seq,
+            stored_at: position.stored_at,
             changes: rest.seq,
             floors: rest.floors.clone(),
             orders: orders.len(),
@@ -135,15 +140,15 @@ pub(crate) fn keep(folder: &Path, place: Place, rest: &Rest, orders: &[Arc<Order
     };
     write().map_err(file_error(&path))?;
     let books = books(folder)?;
-    for (_, path) in books.iter().skip(BOOKS_KEPT) {
+    for (_, path) in books.iter().skip(BOOKS_MAX) {
         fs::remove_file(path).map_err(file_error(path))?;
     }
-    // Without a second book the stream is the second way to this one.
-    Ok(books.get(BOOKS_KEPT - 1).map_or(0, |(seq, _)| *seq))
+    // Without a second book the stream must be able to rebuild this one.
+    Ok(books.get(BOOKS_MAX - 1).map_or(0, |(seq, _)| *seq))
 }
 
-/// Reads a book; the same as was kept, or an error.
-fn load(path: &Path, limits: Limits) -> Result<(Book, Place), JournalError> {
+/// Reads a book exactly as it was saved, or returns an error.
+fn load(path: &Path, limits: Limits) -> Result<(MarketBook, StreamPosition), JournalError> {
     let damaged = || JournalError::File { file: path.to_owned(), source: io::Error::from(io::ErrorKind::InvalidData) };
     let mut reader = BufReader::new(File::open(path).map_err(file_error(path))?);
     let mut crc = crc32fast::Hasher::new();
@@ -175,6 +180,6 @@ fn load(path: &Path, limits: Limits) -> Result<(Book, Place), JournalError> {
         remembered.push((u128::from_str_radix(&digest, 16).map_err(|_| damaged())?, position));
     }
     next(true)?;
-    let place = Place { seq: head.seq, stored_at: head.stored_at };
-    Ok((Book::restore(limits, Rest { seq: head.changes, floors: head.floors, remembered }, orders), place))
+    let position = StreamPosition { seq: head.seq, stored_at: head.stored_at };
+    Ok((MarketBook::restore(limits, Rest { seq: head.changes, floors: head.floors, remembered }, orders), position))
 }

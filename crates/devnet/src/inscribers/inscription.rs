@@ -1,4 +1,4 @@
-//! What is inscribed, and the script that says it.
+//! Inscriptions and the scripts of their envelopes.
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::opcodes::all::{OP_CHECKSIG, OP_ENDIF, OP_IF};
@@ -8,7 +8,7 @@ use ordinals::Rune;
 
 /// Ticker of the BRC-20 token.
 pub(super) const TICKER: &str = "wick";
-/// What one mint of the token gives, also the most that it may give.
+/// Amount of one mint of the token, which is also the limit per mint.
 const MINT: u64 = 1_000;
 /// Longest push that a tapscript may have.
 const PUSH_MAX: usize = 520;
@@ -25,14 +25,14 @@ mod tag {
     pub(super) const RUNE: u8 = 13;
 }
 
-/// An inscription as its maker thinks of it.
+/// The fields and the body of an inscription to make.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct InscriptionDraft {
     fields: Vec<(u8, Vec<u8>)>,
     body: Option<Vec<u8>>,
 }
 
-impl Piece {
+impl InscriptionDraft {
     /// Content of a type.
     fn of(content_type: &str, body: &[u8]) -> Self {
         Self { fields: vec![(tag::CONTENT_TYPE, content_type.into())], body: Some(body.to_vec()) }

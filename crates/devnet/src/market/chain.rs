@@ -6,8 +6,8 @@ use paraffin_primitives::ConnectedBlock;
 use super::{Market, MarketError};
 use crate::{ACCOUNT_NAMES, Node, Scenario, Wallet};
 
-/// A chain with a market and those who trade on it, mined at once: what tests and benches index.
-pub struct Town {
+/// A chain with a market and its traders, mined at once, for tests and benches.
+pub struct MarketChain {
     /// The node.
     pub node: Node,
     /// The market.
@@ -15,7 +15,7 @@ pub struct Town {
     scenario: Scenario,
 }
 
-impl Town {
+impl MarketChain {
     /// An empty chain; the same seed makes the same one.
     pub fn new(seed: u64) -> Self {
         let wallet = Arc::new(Wallet::new(seed, &ACCOUNT_NAMES));
@@ -23,21 +23,21 @@ impl Town {
         Self { node: Node::new(None), market, scenario: Scenario::new(seed, wallet) }
     }
 
-    /// The same with [`Market::with_triangle`].
+    /// An empty chain whose market is one [`Market::with_triangle`].
     pub fn with_triangle(seed: u64) -> Self {
         let Self { node, market, scenario } = Self::new(seed);
         Self { node, market: market.with_triangle(), scenario }
     }
 
-    /// Mines up to a height, with everything that traders do meanwhile. The founding ends below height 112.
+    /// Mines up to a height, with the transactions of the traders. The founding ends below height 112.
     ///
     /// # Errors
-    /// What the market or the node cannot do.
+    /// The market or the node fails.
     pub fn grow(&mut self, height: u32) -> Result<(), MarketError> {
         while self.node.tip().height < height {
             self.market.observe(&self.node)?;
             match self.market.step(&self.node) {
-                // Orders of a dropped block wait again, and a new one of the same trader can get in their way.
+                // Orders of a disconnected block are in the mempool again, and a new one of the same trader can conflict.
                 Ok(_) | Err(MarketError::Refused(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -47,13 +47,13 @@ impl Town {
         Ok(())
     }
 
-    /// Leaves the best chain at a height and grows another branch, in which old transactions land in other blocks.
+    /// Leaves the best chain at a height and grows another branch, in which old transactions are in other blocks.
     ///
     /// # Errors
-    /// The best chain has no block above `at`, or what [`Self::grow`] says.
+    /// The best chain has no block above `at`, or the errors of [`Self::grow`].
     pub fn fork(&mut self, at: u32, until: u32) -> Result<(), MarketError> {
         let hash = self.node.block_hash(at + 1).filter(|hash| self.node.invalidate(hash).is_ok());
-        hash.ok_or_else(|| MarketError::Books(format!("there is no block above {at} to leave")))?;
+        hash.ok_or_else(|| MarketError::Inconsistent(format!("there is no block above {at} to leave")))?;
         let script = self.scenario.miner_script(0);
         self.node.mine_block_with(Vec::new(), &script, true)?;
         self.node.mine_block(&script)?;

@@ -1,7 +1,7 @@
 //! The active orders of one market in the order of their ids, with the checksum over all of them at any moment.
 //!
-//! A search tree whose shape comes from chance (a treap): every node knows the checksum of all below it, so a change touches
-//! only the way from one order to the root.
+//! A search tree with random priorities (a treap): every node holds the checksum of its subtree, so a change updates only the
+//! path from one order to the root.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher as _, RandomState};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use crate::checksum::Piece;
 use crate::order::Order;
 
-/// See the module.
+/// A treap of orders by id.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct MarketOrders {
     root: Link,
     len: usize,
-    /// Another for every shelf, so that an attacker cannot choose ids that make a bad tree.
-    chance: RandomState,
+    /// Seeded anew for every market, so that an attacker cannot choose ids that unbalance the tree.
+    rank_hasher: RandomState,
 }
 
 type Link = Option<Box<Node>>;
@@ -43,7 +43,7 @@ impl Node {
     }
 }
 
-impl Shelf {
+impl MarketOrders {
     /// How many orders there are.
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -54,16 +54,16 @@ impl Shelf {
         all(&self.root).crc()
     }
 
-    /// Puts an order in, in the place of one with the same id. `own` is its [`Order::piece`], which many shelves share.
+    /// Inserts an order or replaces the one with the same id. `own` is its [`Order::piece`], which many markets share.
     pub(crate) fn put(&mut self, order: Arc<Order>, own: Piece) {
-        let rank = self.chance.hash_one(order.id());
+        let rank = self.rank_hasher.hash_one(order.id());
         let root = self.root.take();
         let (root, is_new) = put(root, Box::new(Node { order, rank, own, all: own, left: None, right: None }));
         self.root = Some(root);
         self.len += usize::from(is_new);
     }
 
-    /// Takes an order out.
+    /// Removes an order.
     pub(crate) fn take(&mut self, id: &str) {
         let (root, was_there) = take(self.root.take(), id);
         self.root = root;
@@ -91,8 +91,8 @@ fn put(link: Link, mut new: Box<Node>) -> (Box<Node>, bool) {
     let Some(mut node) = link else { return (new, true) };
     let order = new.order.id().cmp(node.order.id());
     if order != Ordering::Equal && new.rank > node.rank {
-        // The new one goes above: what is below here is parted around it. None of it has the same id, since one of the same id
-        // has the same rank and would lie above.
+        // The new one becomes the root of this subtree, which is split around it. No node of it has the same id, since that one
+        // would have the same rank and be above.
         let (left, right) = split(Some(node), new.order.id());
         (new.left, new.right) = (left, right);
         new.sum();
@@ -118,7 +118,7 @@ fn put(link: Link, mut new: Box<Node>) -> (Box<Node>, bool) {
     (node, is_new)
 }
 
-/// Those below `id` and those above it.
+/// Splits a tree into the orders below `id` and those above it.
 fn split(link: Link, id: &str) -> (Link, Link) {
     let Some(mut node) = link else { return (None, None) };
     if node.order.id() < id {
@@ -155,7 +155,7 @@ fn take(link: Link, id: &str) -> (Link, bool) {
     (Some(node), was_there)
 }
 
-/// Both in one; all ids of the first lie below those of the second.
+/// Joins two trees; all ids of the first are below those of the second.
 fn join(left: Link, right: Link) -> Link {
     match (left, right) {
         (None, only) | (only, None) => only,
@@ -182,24 +182,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_shelf_is_a_sorted_map_with_a_checksum(steps in prop::collection::vec((0_u16..60, any::<bool>(), 0_u8..4), 0..300)) {
-            let mut shelf = Shelf::default();
+        fn the_orders_of_a_market_are_a_sorted_map_with_a_checksum(steps in prop::collection::vec((0_u16..60, any::<bool>(), 0_u8..4), 0..300)) {
+            let mut market = MarketOrders::default();
             let mut model = BTreeMap::new();
             for (number, is_put, price) in steps {
                 let id = format!("clx{number}");
                 if is_put {
                     let order = Arc::new(Order::sample(&id, Status::Open, &price.to_string()));
-                    shelf.put(Arc::clone(&order), order.piece());
+                    market.put(Arc::clone(&order), order.piece());
                     model.insert(id, order);
                 } else {
-                    shelf.take(&id);
+                    market.take(&id);
                     model.remove(&id);
                 }
-                prop_assert_eq!(shelf.len(), model.len());
+                prop_assert_eq!(market.len(), model.len());
                 let text: String = model.values().map(|order| order.checked_text()).collect();
-                prop_assert_eq!(shelf.checksum(), crc32fast::hash(text.as_bytes()));
+                prop_assert_eq!(market.checksum(), crc32fast::hash(text.as_bytes()));
             }
-            let ids: Vec<_> = shelf.orders().iter().map(|order| order.id().to_owned()).collect();
+            let ids: Vec<_> = market.orders().iter().map(|order| order.id().to_owned()).collect();
             let expected: Vec<_> = model.into_keys().collect();
             prop_assert_eq!(ids, expected);
         }

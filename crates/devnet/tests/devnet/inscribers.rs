@@ -1,4 +1,4 @@
-//! What the scribes make is there at height 110, and goes on from there.
+//! The inscribers have made all samples at height 110, and go on from there.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn transactions(devnet: &Devnet) -> Vec<Transaction> {
 async fn everything_is_made_and_confirmed_by_height_110_whatever_the_seed() {
     for seed in [1, 2, 99] {
         let devnet = start(seed, 110).await;
-        let summary = devnet.scribes();
+        let summary = devnet.inscribers();
         assert_eq!((summary.rune.as_deref(), summary.ticker), (Some("PARAFFIN•CANDLES"), Some("wick")));
         let kinds: Vec<&str> = summary.inscriptions.iter().map(|(kind, _)| *kind).collect();
         assert_eq!(
@@ -54,7 +54,7 @@ async fn everything_is_made_and_confirmed_by_height_110_whatever_the_seed() {
 async fn a_shorter_chain_has_less_and_nothing_fails() {
     for blocks in [0, 100, 101, 102, 106] {
         let devnet = start(1, blocks).await;
-        let summary = devnet.scribes();
+        let summary = devnet.inscribers();
         assert_eq!(summary.rune, None);
         assert_eq!(summary.ticker.is_some(), blocks >= 102, "{blocks}");
     }
@@ -63,16 +63,16 @@ async fn a_shorter_chain_has_less_and_nothing_fails() {
 #[tokio::test]
 async fn inscriptions_and_mints_go_on_after_the_founding() {
     let (short, long) = (start(3, 110).await, start(3, 160).await);
-    assert_eq!(short.scribes(), long.scribes());
+    assert_eq!(short.inscribers(), long.inscribers());
     let later = transactions(&long).split_off(transactions(&short).len());
-    let says = |text: &[u8]| {
+    let contains = |text: &[u8]| {
         let has = |transaction: &&Transaction| {
             let witness = transaction.input.first().and_then(|input| input.witness.nth(1));
             witness.is_some_and(|script| script.windows(text.len()).any(|part| part == text))
         };
         later.iter().filter(has).count()
     };
-    assert!(says(b"Block ") >= 9 && says(b"\"op\":\"mint\"") >= 9);
+    assert!(contains(b"Block ") >= 9 && contains(b"\"op\":\"mint\"") >= 9);
     let stones: Vec<Runestone> = later
         .iter()
         .filter_map(|transaction| match Runestone::decipher(transaction) {

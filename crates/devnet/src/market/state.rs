@@ -1,4 +1,4 @@
-//! What the market knows: the state of the engine as of the node's tip, kept in memory and undone block by block.
+//! The state of the engine as of the node's tip, in memory, undone block by block.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::wallet::WalletError;
 #[derive(Debug, thiserror::Error)]
 pub enum MarketError {
     /// The engine halts on a block.
-    #[error("the market's books halt: {0}")]
+    #[error("the market's engine halts: {0}")]
     Halt(#[from] Halt),
     /// The state cannot be read.
-    #[error("the market's books cannot be read: {0}")]
+    #[error("the market's state cannot be read: {0}")]
     State(#[from] StateError),
-    /// Something that the market itself set up is not there.
-    #[error("the market's books do not add up: {0}")]
-    Books(String),
+    /// Something that the market itself set up is missing.
+    #[error("the market's state is inconsistent: {0}")]
+    Inconsistent(String),
     /// The node refused a transaction.
     #[error("the node refused a transaction of the market: {0}")]
     Refused(#[from] Rejection),
@@ -57,8 +57,8 @@ impl StateReader for Values {
     }
 }
 
-/// A block that was taken in.
-struct Page {
+/// The undo data of a block that was applied.
+struct AppliedBlock {
     hash: BlockHash,
     before: Vec<(StateKey, Option<Vec<u8>>)>,
     /// Contracts that messages created themselves, by transaction.
@@ -66,37 +66,37 @@ struct Page {
 }
 
 /// The state as of a block of the node's chain.
-pub(super) struct Books {
+pub(super) struct EngineState {
     engine: NativeEngine,
     values: Values,
     /// From the genesis block up.
-    pages: Vec<Page>,
+    applied: Vec<AppliedBlock>,
 }
 
-impl Books {
+impl EngineState {
     pub(super) fn new(builtins: Builtins) -> Self {
         let engine = NativeEngine::new(Network::Regtest, Arc::new(builtins), Arc::new(CodeCache::default()));
-        Self { engine, values: Values::default(), pages: Vec::new() }
+        Self { engine, values: Values::default(), applied: Vec::new() }
     }
 
-    /// Undoes blocks that are no longer of the best chain and takes in those that are new.
+    /// Undoes blocks that are no longer of the best chain and applies those that are new.
     pub(super) fn follow(&mut self, node: &Node) -> Result<(), MarketError> {
-        while let Some(page) = self.pages.last() {
-            let height = self.pages.len() as u32 - 1;
-            if node.block_hash(height) == Some(page.hash) {
+        while let Some(block) = self.applied.last() {
+            let height = self.applied.len() as u32 - 1;
+            if node.block_hash(height) == Some(block.hash) {
                 break;
             }
             self.undo();
         }
-        while let Some(hash) = node.block_hash(self.pages.len() as u32) {
+        while let Some(hash) = node.block_hash(self.applied.len() as u32) {
             let Some(block) = node.block(&hash) else { break };
-            self.take_in(BlockId { height: self.pages.len() as u32, hash }, &block)?;
+            self.apply(BlockId { height: self.applied.len() as u32, hash }, &block)?;
         }
         Ok(())
     }
 
     fn undo(&mut self) {
-        for (key, value) in self.pages.pop().into_iter().flat_map(|page| page.before) {
+        for (key, value) in self.applied.pop().into_iter().flat_map(|block| block.before) {
             match value {
                 Some(value) => drop(self.values.now.insert(key, value)),
                 None => drop(self.values.now.remove(&key)),
@@ -104,7 +104,7 @@ impl Books {
         }
     }
 
-    fn take_in(&mut self, id: BlockId, block: &bitcoin::Block) -> Result<(), MarketError> {
+    fn apply(&mut self, id: BlockId, block: &bitcoin::Block) -> Result<(), MarketError> {
         let connected = ConnectedBlock::new(id.height, block.clone());
         let effects = self.engine.run_block(id.height, &connected, &self.values)?;
         let created = effects.traces.iter().filter_map(|(outpoint, trace)| match trace.events.first() {
@@ -117,7 +117,7 @@ impl Books {
             let earlier = self.values.now.insert(key.clone(), value);
             before.push((key, earlier));
         }
-        self.pages.push(Page { hash: id.hash, before, created });
+        self.applied.push(AppliedBlock { hash: id.hash, before, created });
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl Books {
 
     /// The contract that a transaction created at its top level.
     pub(super) fn created(&self, txid: &Txid) -> Option<AlkaneId> {
-        let mut entries = self.pages.iter().rev().flat_map(|page| &page.created);
+        let mut entries = self.applied.iter().rev().flat_map(|block| &block.created);
         entries.find(|(creator, _)| creator == txid).map(|(_, id)| *id)
     }
 
@@ -146,7 +146,9 @@ impl Books {
     /// The script that keeps the bitcoin behind the wrapped ones.
     pub(super) fn signer_script(&self) -> Result<bitcoin::ScriptBuf, MarketError> {
         let script = self.storage(super::WRAPPED_BITCOIN, b"/signer_script_cached")?;
-        script.map(bitcoin::ScriptBuf::from_bytes).ok_or_else(|| MarketError::Books("32:0 has no signer".to_owned()))
+        script
+            .map(bitcoin::ScriptBuf::from_bytes)
+            .ok_or_else(|| MarketError::Inconsistent("32:0 has no signer".to_owned()))
     }
 
     /// The id that a contract has stored; `None` when there is none.
@@ -161,16 +163,18 @@ impl Books {
         let mut pools = Vec::new();
         for index in 0..length {
             let key = [b"/all_pools/".as_slice(), &index.to_le_bytes()].concat();
-            let id =
-                self.storage(FACTORY, &key)?.ok_or_else(|| MarketError::Books(format!("pool {index} is missing")))?;
+            let id = self
+                .storage(FACTORY, &key)?
+                .ok_or_else(|| MarketError::Inconsistent(format!("pool {index} is missing")))?;
             let id = identifier(&id)?;
             let mut tokens = [AlkaneId::default(); 2];
             let mut reserves = [0; 2];
-            for (place, name) in [b"/alkane/0", b"/alkane/1"].into_iter().enumerate() {
-                let token = self.storage(id, name)?.ok_or_else(|| MarketError::Books(format!("{id} is no pool")))?;
-                tokens[place] = identifier(&token)?;
-                let held = self.values.get(&StateKey::Balance { what: tokens[place], who: id })?;
-                reserves[place] = held.map_or(Ok(0), |held| number(&held))?;
+            for (index, name) in [b"/alkane/0", b"/alkane/1"].into_iter().enumerate() {
+                let token =
+                    self.storage(id, name)?.ok_or_else(|| MarketError::Inconsistent(format!("{id} is no pool")))?;
+                tokens[index] = identifier(&token)?;
+                let held = self.values.get(&StateKey::Balance { what: tokens[index], who: id })?;
+                reserves[index] = held.map_or(Ok(0), |held| number(&held))?;
             }
             pools.push(Pool { id, tokens, reserves });
         }
@@ -179,12 +183,12 @@ impl Books {
 }
 
 fn number(bytes: &[u8]) -> Result<u128, MarketError> {
-    let bytes = bytes.try_into().map_err(|_| MarketError::Books("a number is not 16 bytes long".to_owned()))?;
+    let bytes = bytes.try_into().map_err(|_| MarketError::Inconsistent("a number is not 16 bytes long".to_owned()))?;
     Ok(u128::from_le_bytes(bytes))
 }
 
 fn identifier(bytes: &[u8]) -> Result<AlkaneId, MarketError> {
     let halves = bytes.split_at_checked(16);
-    let (block, tx) = halves.ok_or_else(|| MarketError::Books("an id is not 32 bytes long".to_owned()))?;
+    let (block, tx) = halves.ok_or_else(|| MarketError::Inconsistent("an id is not 32 bytes long".to_owned()))?;
     Ok(AlkaneId { block: number(block)?, tx: number(tx)? })
 }

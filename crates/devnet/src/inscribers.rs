@@ -1,11 +1,11 @@
 //! Inscriptions, a rune and a BRC-20 token on the devnet, made by real transactions of accounts of their own.
 //!
-//! Whatever these accounts hold in a small output is an inscription or a rune, so the value alone identifies a plain coin.
+//! Small outputs of these accounts hold an inscription or a rune, so the value alone identifies a plain coin.
 //! Except for one coin of the [`Scenario`](crate::Scenario)'s accounts, which pays for everything, they touch no other
-//! account's coins, so they never hold alkanes. What they give away lies in outputs too small for any account's payments.
+//! account's coins, so they never hold alkanes. What they give away is in outputs too small for any account's payments.
 
 mod founding;
-mod piece;
+mod inscription;
 mod rune;
 
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use bitcoin::transaction::Version;
 use bitcoin::{Amount, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Txid, Witness};
 use ordinals::RuneId;
 
-use self::piece::Piece;
+use self::inscription::InscriptionDraft;
 use crate::node::Node;
 use crate::scenario::{ScenarioError, largest_mature};
 use crate::wallet::{OutputKind, Wallet, WalletError};
 
-/// First height whose block holds a transaction of the scribes: the first coinbase is mature.
+/// First height whose block holds a transaction of the inscribers: the first coinbase is mature.
 const FIRST_HEIGHT: u32 = 101;
-/// Who inscribes, and who mints the rune.
+/// Accounts that inscribe and that mint the rune. The names determine the keys.
 const NAMES: [&str; 2] = ["scribe", "minter"];
-const SCRIBE: usize = 0;
+const INSCRIBER: usize = 0;
 const MINTER: usize = 1;
 /// Coins that each account begins with, in satoshis.
 const FUNDS: [(usize, u64); 5] =
-    [(SCRIBE, COIN_SAT), (SCRIBE, COIN_SAT), (MINTER, COIN_SAT), (MINTER, COIN_SAT), (MINTER, COIN_SAT)];
+    [(INSCRIBER, COIN_SAT), (INSCRIBER, COIN_SAT), (MINTER, COIN_SAT), (MINTER, COIN_SAT), (MINTER, COIN_SAT)];
 const COIN_SAT: u64 = 20_000_000;
-/// Smallest plain coin, in satoshis. Outputs below hold something.
+/// Smallest plain coin, in satoshis. Smaller outputs hold inscriptions or runes.
 const COIN_MIN: u64 = 50_000;
 /// Value in satoshis of an output that holds an inscription or a rune and nothing else.
 const POSTAGE_SAT: u64 = 1_000;
@@ -40,9 +40,9 @@ const FEERATE: u64 = 3_000;
 /// An unspent output.
 type Held = (OutPoint, TxOut);
 
-/// What the scribes have made so far, for people who look for something to try.
+/// Samples that the inscribers have made so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ScribesSummary {
+pub struct InscribersSummary {
     /// Inscriptions of the founding by what each one shows, oldest first, with the transactions that reveal them.
     pub inscriptions: Vec<(&'static str, Txid)>,
     /// Name of the rune with its spacers, once it is etched.
@@ -51,8 +51,8 @@ pub struct ScribesSummary {
     pub ticker: Option<&'static str>,
 }
 
-/// The scribes with their keys and what they have made. What they do follows from the seed, the chain and the height.
-pub struct Scribes {
+/// The inscribers with their keys and their state. Their transactions follow from the seed, the chain and the height.
+pub struct Inscribers {
     wallet: Wallet,
     patron: Arc<Wallet>,
     made: Vec<(&'static str, Txid)>,
@@ -63,21 +63,21 @@ pub struct Scribes {
     rune: Option<RuneId>,
 }
 
-impl std::fmt::Debug for Scribes {
+impl std::fmt::Debug for Inscribers {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Scribes").field("made", &self.made).field("rune", &self.rune).finish_non_exhaustive()
+        formatter.debug_struct("Inscribers").field("made", &self.made).field("rune", &self.rune).finish_non_exhaustive()
     }
 }
 
-impl Scribes {
-    /// Scribes who are paid for by an account of `patron`.
+impl Inscribers {
+    /// Inscribers that are funded by an account of `patron`.
     pub fn new(seed: u64, patron: Arc<Wallet>) -> Self {
         let wallet = Wallet::new(seed ^ u64::from_le_bytes(*b"scribes\0"), &NAMES);
         Self { wallet, patron, made: Vec::new(), has_token: false, committed: None, etching: None, rune: None }
     }
 
-    /// Makes the scribes' transactions of the next block and hands them to the node. They must come before those of the
-    /// [`Scenario`](crate::Scenario), who would spend the first coin.
+    /// Makes the inscribers' transactions of the next block and hands them to the node. They must come before those of the
+    /// [`Scenario`](crate::Scenario), which would spend the first coin.
     ///
     /// # Errors
     /// The node refuses a transaction.
@@ -90,23 +90,23 @@ impl Scribes {
         }
     }
 
-    /// What there is to try.
-    pub fn summary(&self) -> ScribesSummary {
-        ScribesSummary {
+    /// The samples that exist now.
+    pub fn summary(&self) -> InscribersSummary {
+        InscribersSummary {
             inscriptions: self.made.clone(),
             rune: self.etching.map(|_| rune::name()),
-            ticker: self.has_token.then_some(piece::TICKER),
+            ticker: self.has_token.then_some(inscription::TICKER),
         }
     }
 
-    /// Now and then: a note, a mint of the token, a mint of the rune, some of the rune to one of the scenario's accounts.
+    /// By the height: a note, a mint of the token, a mint of the rune, some of the rune to one of the scenario's accounts.
     fn go_on(&mut self, node: &Node, height: u32) -> Result<Vec<Txid>, ScenarioError> {
-        let account = if matches!(height % 5, 0 | 1) { SCRIBE } else { MINTER };
+        let account = if matches!(height % 5, 0 | 1) { INSCRIBER } else { MINTER };
         let Some(mut coin) = self.coins(node, account).into_iter().next() else { return Ok(Vec::new()) };
-        let own = self.script(SCRIBE);
+        let own = self.script(INSCRIBER);
         let sent = match height % 5 {
-            0 => Some(self.inscribe(node, &mut coin, &Piece::text(&format!("Block {height}.")), own)?),
-            1 if self.has_token => Some(self.inscribe(node, &mut coin, &Piece::mint(), own)?),
+            0 => Some(self.inscribe(node, &mut coin, &InscriptionDraft::text(&format!("Block {height}.")), own)?),
+            1 if self.has_token => Some(self.inscribe(node, &mut coin, &InscriptionDraft::mint(), own)?),
             2 => self.mint_rune(node, &mut coin)?,
             3 => {
                 let guest = self.guest(height as usize / 5);
@@ -121,13 +121,13 @@ impl Scribes {
         self.wallet.script(account, OutputKind::Taproot)
     }
 
-    /// The script of one of the scenario's accounts, who take turns.
+    /// The script of one of the scenario's accounts, in turn.
     fn guest(&self, turn: usize) -> ScriptBuf {
         let accounts = self.patron.accounts().len().max(1);
         self.patron.script(turn % accounts, OutputKind::Taproot)
     }
 
-    /// What an account can spend in the next block without losing what it collected, largest first.
+    /// Plain coins that an account can spend in the next block, largest first.
     fn coins(&self, node: &Node, account: usize) -> Vec<Held> {
         let mut coins = self.held(node, account);
         coins.retain(|(_, output)| output.value.to_sat() >= COIN_MIN);
@@ -141,7 +141,7 @@ impl Scribes {
         coins.map(|(outpoint, coin)| (outpoint, coin.output)).collect()
     }
 
-    /// Pays the scribes' accounts out of the patron's largest mature coin.
+    /// Pays the inscribers' accounts out of the patron's largest mature coin.
     fn fund(&self, node: &Node) -> Result<Option<Txid>, ScenarioError> {
         let Some(coin) = largest_mature(&self.patron, node) else { return Ok(None) };
         let outputs: Vec<TxOut> = FUNDS
@@ -154,25 +154,31 @@ impl Scribes {
     }
 
     /// Commits to an inscription and reveals it at once, to `to`.
-    fn inscribe(&self, node: &Node, coin: &mut Held, piece: &Piece, to: ScriptBuf) -> Result<Txid, ScenarioError> {
-        let (commitment, leaf) = self.commit(node, coin, piece, None)?;
-        self.transact(node, SCRIBE, &[commitment], coin, &[postage(to)], Some(&leaf))
+    fn inscribe(
+        &self,
+        node: &Node,
+        coin: &mut Held,
+        draft: &InscriptionDraft,
+        to: ScriptBuf,
+    ) -> Result<Txid, ScenarioError> {
+        let (commitment, leaf) = self.commit(node, coin, draft, None)?;
+        self.transact(node, INSCRIBER, &[commitment], coin, &[postage(to)], Some(&leaf))
     }
 
-    /// The output that commits to `piece`, with the script that reveals it. The first sat of `onto`, an output of the
-    /// scribe, comes to lie on it.
+    /// The output that commits to `draft`, with the script that reveals it. The first sat of `onto`, an output of the
+    /// inscriber, goes to it.
     fn commit(
         &self,
         node: &Node,
         coin: &mut Held,
-        piece: &Piece,
+        draft: &InscriptionDraft,
         onto: Option<&Held>,
     ) -> Result<(Held, ScriptBuf), ScenarioError> {
-        let leaf = piece.script(&self.wallet.internal_key(SCRIBE));
-        let output = postage(self.wallet.script_path(SCRIBE, &leaf));
+        let leaf = draft.script(&self.wallet.internal_key(INSCRIBER));
+        let output = postage(self.wallet.script_path(INSCRIBER, &leaf));
         let txid = self.transact(
             node,
-            SCRIBE,
+            INSCRIBER,
             onto.map_or(&[], std::slice::from_ref),
             coin,
             std::slice::from_ref(&output),
@@ -182,8 +188,8 @@ impl Scribes {
     }
 
     /// Spends `spent` and then `coin`, all of `account`, to `outputs` and the change, which becomes `coin`. With a `leaf` the
-    /// first of `spent` commits to it. Sats go in order: an inscription comes to lie in the output at the place of its input
-    /// where all outputs up to that one have as many sats as the inputs at their places.
+    /// first of `spent` commits to it. Sats keep their order: an inscription goes to the output with the index of its input
+    /// where all outputs up to that one have as many sats as the inputs of the same indexes.
     fn transact(
         &self,
         node: &Node,

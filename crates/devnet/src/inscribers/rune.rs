@@ -1,10 +1,10 @@
-//! The rune: etched by the scribe, minted and sent by the minter.
+//! The rune: etched by the inscriber, minted and sent by the minter.
 
 use bitcoin::{Amount, ScriptBuf, TxOut, Txid};
 use ordinals::{Edict, Etching, Rune, RuneId, Runestone, SpacedRune, Terms};
 
-use super::piece::Piece;
-use super::{Held, MINTER, SCRIBE, Scribes, postage};
+use super::inscription::InscriptionDraft;
+use super::{Held, INSCRIBER, Inscribers, MINTER, postage};
 use crate::node::Node;
 use crate::scenario::ScenarioError;
 
@@ -13,7 +13,7 @@ const RUNE: Rune = Rune(1_036_363_021_262_785_441_828);
 /// A bullet after the eighth letter.
 const SPACERS: u32 = 1 << 7;
 const SYMBOL: char = '🕯';
-/// Units of a whole one: two places.
+/// Decimal places: 100 units are a whole one.
 const DIVISIBILITY: u8 = 2;
 /// What the minter has from the beginning, in units.
 const PREMINE: u128 = 5_000_000;
@@ -28,11 +28,11 @@ pub(super) fn name() -> String {
 }
 
 /// The inscription that commits to the name.
-pub(super) fn piece() -> Piece {
-    Piece::text("Paraffin candles, minted by everybody.").etching(RUNE)
+pub(super) fn draft() -> InscriptionDraft {
+    InscriptionDraft::text("Paraffin candles, minted by everybody.").etching(RUNE)
 }
 
-impl Scribes {
+impl Inscribers {
     /// Etches the rune with the output that was committed to it.
     pub(super) fn etch(&mut self, node: &Node, coin: &mut Held) -> Result<Option<Txid>, ScenarioError> {
         let Some((commitment, leaf)) = self.committed.take() else { return Ok(None) };
@@ -46,9 +46,9 @@ impl Scribes {
             terms: Some(terms),
             turbo: true,
         };
-        let stone = Runestone { etching: Some(etching), pointer: Some(1), ..Runestone::default() };
-        let outputs = [postage(self.script(SCRIBE)), postage(self.script(MINTER)), carrying(&stone)];
-        let txid = self.transact(node, SCRIBE, &[commitment], coin, &outputs, Some(&leaf))?;
+        let runestone = Runestone { etching: Some(etching), pointer: Some(1), ..Runestone::default() };
+        let outputs = [postage(self.script(INSCRIBER)), postage(self.script(MINTER)), carrying(&runestone)];
+        let txid = self.transact(node, INSCRIBER, &[commitment], coin, &outputs, Some(&leaf))?;
         self.made.push(("rune", txid));
         self.etching = Some(txid);
         Ok(Some(txid))
@@ -57,12 +57,12 @@ impl Scribes {
     /// Mints the rune once to the minter, who pays with `coin`.
     pub(super) fn mint_rune(&mut self, node: &Node, coin: &mut Held) -> Result<Option<Txid>, ScenarioError> {
         let Some(rune) = self.rune_id(node) else { return Ok(None) };
-        let stone = Runestone { mint: Some(rune), pointer: Some(0), ..Runestone::default() };
-        let outputs = [postage(self.script(MINTER)), carrying(&stone)];
+        let runestone = Runestone { mint: Some(rune), pointer: Some(0), ..Runestone::default() };
+        let outputs = [postage(self.script(MINTER)), carrying(&runestone)];
         self.transact(node, MINTER, &[], coin, &outputs, None).map(Some)
     }
 
-    /// Sends units of the rune; all else that the minter has of it comes to lie in one output.
+    /// Sends units of the rune; the rest that the minter has of it goes to one output.
     pub(super) fn send_rune(
         &mut self,
         node: &Node,
@@ -74,28 +74,28 @@ impl Scribes {
         spent.retain(|(_, output)| output.value.to_sat() < super::COIN_MIN);
         // After the rest and the runestone.
         let edicts = (2..).zip(gifts).map(|(output, (amount, _))| Edict { id, amount: *amount, output });
-        let stone = Runestone { edicts: edicts.collect(), pointer: Some(0), ..Runestone::default() };
-        let mut outputs = vec![postage(self.script(MINTER)), carrying(&stone)];
+        let runestone = Runestone { edicts: edicts.collect(), pointer: Some(0), ..Runestone::default() };
+        let mut outputs = vec![postage(self.script(MINTER)), carrying(&runestone)];
         outputs.extend(gifts.iter().map(|(_, script)| postage(script.clone())));
         self.transact(node, MINTER, &spent, coin, &outputs, None).map(Some)
     }
 
-    /// Block and place of the etching, once it is in a block.
+    /// Block and transaction index of the etching, once it is in a block.
     fn rune_id(&mut self, node: &Node) -> Option<RuneId> {
         if self.rune.is_none() {
             let etching = self.etching?;
             let tip = node.tip();
             let block = node.block(&tip.hash)?;
-            let place = block.txdata.iter().position(|transaction| transaction.compute_txid() == etching)?;
-            self.rune = Some(RuneId { block: tip.height.into(), tx: u32::try_from(place).ok()? });
+            let index = block.txdata.iter().position(|transaction| transaction.compute_txid() == etching)?;
+            self.rune = Some(RuneId { block: tip.height.into(), tx: u32::try_from(index).ok()? });
         }
         self.rune
     }
 }
 
-/// The output that says what happens to runes.
-fn carrying(stone: &Runestone) -> TxOut {
-    TxOut { value: Amount::ZERO, script_pubkey: stone.encipher() }
+/// The output with a runestone.
+fn carrying(runestone: &Runestone) -> TxOut {
+    TxOut { value: Amount::ZERO, script_pubkey: runestone.encipher() }
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_is_what_its_number_says() {
+    fn the_number_is_that_of_the_name() {
         assert_eq!(name(), "PARAFFIN•CANDLES");
     }
 }
