@@ -5,7 +5,9 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use paraffin_access::{DatabaseKeyStore, KeyId, Place, Plans, SharedOptions, Subject, WindowLimits, Windows as _};
+use paraffin_access::{
+    DatabaseKeyStore, DatabaseLocation, KeyId, Plans, SharedOptions, Subject, WindowLimits, Windows as _,
+};
 use paraffin_testkit::{PostgresServer, RedisServer};
 
 const BAR_MILLISECONDS: f64 = 1.0;
@@ -29,8 +31,8 @@ fn main() {
     let mut rows: Vec<[f64; 4]> = Vec::new();
     runtime.block_on(async {
         let shared = SharedOptions::new(&redis.url(), 1, Duration::from_secs(5)).expect("an address");
-        let place = Place::Server(postgres.url().parse().expect("an address"));
-        let store = DatabaseKeyStore::open_shared(&place, Plans::default(), shared).await.expect("the accounts");
+        let location = DatabaseLocation::Server(postgres.url().parse().expect("an address"));
+        let store = DatabaseKeyStore::open_shared(&location, Plans::default(), shared).await.expect("the accounts");
         // What is counted is the same for all; the first round meets every key for the first time.
         round(&store, decisions).await;
         for _ in 0..rounds {

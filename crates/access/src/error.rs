@@ -11,7 +11,7 @@ pub enum AccessError {
     Unavailable(String),
     /// The store was written by a newer version of the program.
     #[error(
-        "the key store has schema version {found}, this program knows versions up to {known}: start a newer program or name another place"
+        "the key store has schema version {found}, this program knows versions up to {known}: start a newer program or use another database"
     )]
     NewerSchema {
         /// Version found.

@@ -38,7 +38,7 @@ pub use lease::LEASE;
 pub use migrations::MIGRATIONS as ACCOUNTS_SCHEMA;
 pub use moment::{day_text, time_text};
 pub use origin::{OriginId, OriginPattern, OriginRecord};
-pub use paraffin_database::{DatabaseError, Place, ServerUrl, copy_file, restore_file};
+pub use paraffin_database::{DatabaseError, DatabaseLocation, ServerUrl, copy_file, restore_file};
 pub use plan::{ParsePlanError, Plan, PlanTerms, Plans, WindowLimits};
 pub use proof::{OwnershipProver, ProofSettings};
 pub use record::{

@@ -93,16 +93,16 @@ fn ok(body: &str) -> String {
 }
 
 struct Site {
-    _place: support::Place,
+    _database: support::TestDatabase,
     store: DatabaseKeyStore,
     account: AccountId,
 }
 
 async fn site() -> Option<Site> {
-    let place = support::place()?;
-    let store = place.open().await;
+    let database = support::database()?;
+    let store = database.open().await;
     let account = store.create_account("site", Plan::PRO, "test", NOW).await.unwrap().id;
-    Some(Site { _place: place, store, account })
+    Some(Site { _database: database, store, account })
 }
 
 impl Site {

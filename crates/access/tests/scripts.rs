@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use paraffin_access::{
     AccessError, AccountId, ClientNet, DatabaseKeyStore, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore,
 };
-use support::place;
+use support::database;
 
 const LIMITS: ScriptLimits = ScriptLimits { scripts_max: 3, bytes_max: 30 };
 const ONE: ScriptOwner = ScriptOwner::Keys(AccountId(1));
@@ -33,19 +33,19 @@ async fn kept(store: &DatabaseKeyStore) -> Vec<u8> {
 
 #[tokio::test]
 async fn scripts_are_there_after_a_restart() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     store.save_script(ONE, hash(1), "return 'a\0\u{e9}'", LIMITS).await.unwrap();
     drop(store);
-    let store = place.open().await;
+    let store = database.open().await;
     assert_eq!(store.find_script(hash(1)).await.unwrap().as_deref(), Some("return 'a\0\u{e9}'"));
     assert_eq!(store.find_script(hash(2)).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn what_an_account_saved_longest_ago_makes_room_and_other_accounts_keep_theirs() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let two = ScriptOwner::Keys(AccountId(2));
     for first in [1, 2, 3] {
         store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
@@ -69,8 +69,8 @@ async fn what_an_account_saved_longest_ago_makes_room_and_other_accounts_keep_th
 
 #[tokio::test]
 async fn savers_at_once_stay_within_the_limits() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let savers = (0..20).map(|first| {
         let store = store.clone();
         tokio::spawn(async move { store.save_script(ONE, hash(first), "x", LIMITS).await })
@@ -84,14 +84,14 @@ async fn savers_at_once_stay_within_the_limits() {
 /// Aliases and origins are public, so any caller could otherwise evict what an account has saved with its keys.
 #[tokio::test]
 async fn what_is_saved_without_a_key_takes_nothing_from_what_was_saved_with_one() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     for first in [1, 2, 3] {
         store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
     }
     for (owner, first) in [(ScriptOwner::Public(AccountId(1)), 4), (anonymous(1), 10)] {
-        for place in 0..6 {
-            store.save_script(owner, hash(first + place), "x", LIMITS).await.unwrap();
+        for index in 0..6 {
+            store.save_script(owner, hash(first + index), "x", LIMITS).await.unwrap();
         }
     }
     // An address has an eighth, and at least one.
@@ -101,8 +101,8 @@ async fn what_is_saved_without_a_key_takes_nothing_from_what_was_saved_with_one(
 /// An attacker cannot evict an anonymous caller's script by saving others, from however many addresses.
 #[tokio::test]
 async fn what_a_stranger_saves_takes_nothing_of_another_stranger() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     store.save_script(anonymous(0), hash(0), "x", LIMITS).await.unwrap();
     // Sixteen times three for all of them.
     let mut refused = 0;

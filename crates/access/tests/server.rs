@@ -5,7 +5,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, KeyStore as _, LEASE, NewKey, Place as At, Plans};
+use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, DatabaseLocation, KeyStore as _, LEASE, NewKey, Plans};
 use paraffin_testkit::PostgresServer;
 
 const NOW: i64 = 1_700_000_000_000;
@@ -28,7 +28,7 @@ async fn served() -> Option<Served> {
 }
 
 async fn open(server: &PostgresServer) -> Result<DatabaseKeyStore, AccessError> {
-    DatabaseKeyStore::open_at(&At::Server(server.url().parse().unwrap()), Plans::default()).await
+    DatabaseKeyStore::open_at(&DatabaseLocation::Server(server.url().parse().unwrap()), Plans::default()).await
 }
 
 impl Served {
@@ -105,7 +105,7 @@ async fn a_server_that_is_not_there_or_refuses_is_an_error_without_the_password(
         format!("postgres://nobody:hunter2@127.0.0.1:{}/postgres", served.server.port()),
         format!("postgres://postgres:hunter2@127.0.0.1:{}/nothing", served.server.port()),
     ] {
-        let opened = DatabaseKeyStore::open_at(&At::Server(url.parse().unwrap()), Plans::default()).await;
+        let opened = DatabaseKeyStore::open_at(&DatabaseLocation::Server(url.parse().unwrap()), Plans::default()).await;
         let Err(error) = opened else { panic!("opened {url}") };
         assert!(matches!(error, AccessError::Unavailable(_)) && !error.to_string().contains("hunter2"), "{error}");
     }

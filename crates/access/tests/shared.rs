@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paraffin_access::{
-    ClientNet, DatabaseKeyStore, Decision, KeyId, KeyStore as _, NewKey, Place, Plans, SharedOptions, Subject,
-    ThrottleSettings, WindowLimits, Windows as _,
+    ClientNet, DatabaseKeyStore, DatabaseLocation, Decision, KeyId, KeyStore as _, NewKey, Plans, SharedOptions,
+    Subject, ThrottleSettings, WindowLimits, Windows as _,
 };
 use paraffin_testkit::{PostgresServer, RedisServer};
 use proptest::prelude::*;
@@ -38,8 +38,8 @@ fn servers() -> Option<Servers> {
 impl Servers {
     async fn gateway(&self, gateways: u32, within: Duration) -> DatabaseKeyStore {
         let shared = SharedOptions::new(&self.redis.url(), gateways, within).unwrap();
-        let place = Place::Server(self.postgres.url().parse().unwrap());
-        DatabaseKeyStore::open_shared(&place, Plans::default(), shared).await.unwrap()
+        let location = DatabaseLocation::Server(self.postgres.url().parse().unwrap());
+        DatabaseKeyStore::open_shared(&location, Plans::default(), shared).await.unwrap()
     }
 
     async fn gateways(&self, count: u32) -> Vec<DatabaseKeyStore> {
@@ -320,9 +320,12 @@ async fn callers_without_credentials_have_one_bucket_at_all_gateways() {
     for turn in 0..14 {
         waits.push(reserve(turn % 2, 1).await);
     }
-    assert!(waits[..10].iter().all(|place| place.granted && place.wait_ms == 0), "{waits:?}");
-    for (place, minutes) in waits[10..13].iter().zip(1..) {
-        assert!(place.granted && (minutes * 60_000 - 30_000..=minutes * 60_000).contains(&place.wait_ms), "{waits:?}");
+    assert!(waits[..10].iter().all(|permit| permit.granted && permit.wait_ms == 0), "{waits:?}");
+    for (permit, minutes) in waits[10..13].iter().zip(1..) {
+        assert!(
+            permit.granted && (minutes * 60_000 - 30_000..=minutes * 60_000).contains(&permit.wait_ms),
+            "{waits:?}"
+        );
     }
     assert!(!waits[13].granted, "{waits:?}");
     let client = ClientNet::from(std::net::IpAddr::from([192, 0, 2, 2]));
@@ -343,8 +346,8 @@ async fn callers_without_credentials_have_one_bucket_at_all_gateways() {
     for at in 0..2 {
         let mut granted = 0;
         for _ in 0..10 {
-            let place = reserve(at, 3).await;
-            granted += usize::from(place.granted && place.wait_ms == 0);
+            let permit = reserve(at, 3).await;
+            granted += usize::from(permit.granted && permit.wait_ms == 0);
         }
         assert_eq!(granted, 5);
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use paraffin_database::{Database, DatabaseError, Place, Session, query};
+use paraffin_database::{Database, DatabaseError, DatabaseLocation, Session, query};
 
 use crate::cache::Known;
 use crate::lease::{LEASE, Lease, RENEWAL};
@@ -62,16 +62,16 @@ impl DatabaseKeyStore {
     /// # Errors
     /// As [`DatabaseKeyStore::open_at`].
     pub fn open(path: &Path) -> AccessFuture<'_, Self> {
-        Box::pin(async move { Self::open_at(&Place::File(path.to_owned()), Plans::default()).await })
+        Box::pin(async move { Self::open_at(&DatabaseLocation::File(path.to_owned()), Plans::default()).await })
     }
 
-    /// Opens a place, makes the file where there is none, and brings the schema up to date.
+    /// Opens a database, creates the file if it is missing, and brings the schema up to date.
     ///
     /// # Errors
     /// [`AccessError::Unavailable`] when it cannot be opened, [`AccessError::NewerSchema`] when a newer program wrote it.
-    pub fn open_at(place: &Place, plans: Plans) -> AccessFuture<'_, Self> {
+    pub fn open_at(location: &DatabaseLocation, plans: Plans) -> AccessFuture<'_, Self> {
         Box::pin(async move {
-            let database = Database::open(place, MIGRATIONS).await?;
+            let database = Database::open(location, MIGRATIONS).await?;
             Self::open_with(database, plans, Counting::Own(Box::default())).await
         })
     }

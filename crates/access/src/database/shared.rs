@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paraffin_database::{Database, Place, query};
+use paraffin_database::{Database, DatabaseLocation, query};
 
 use super::counting::Counting;
 use super::{DatabaseKeyStore, FLUSH_INTERVAL, Inner, clock, counts};
@@ -18,9 +18,9 @@ impl DatabaseKeyStore {
     ///
     /// # Errors
     /// As there; and where the accounts are in a file, which has no name by which the counts could be known.
-    pub fn open_shared(place: &Place, plans: Plans, shared: SharedOptions) -> AccessFuture<'_, Self> {
+    pub fn open_shared(location: &DatabaseLocation, plans: Plans, shared: SharedOptions) -> AccessFuture<'_, Self> {
         Box::pin(async move {
-            let database = Database::open(place, MIGRATIONS).await?;
+            let database = Database::open(location, MIGRATIONS).await?;
             let row = query("SELECT identity FROM access_version").fetch_one(&mut database.session().await?).await?;
             let shared = Arc::new(SharedWindows::new(shared, &row.get::<String>("identity")?));
             let store = Self::open_with(database, plans, Counting::Shared(Arc::clone(&shared))).await?;
