@@ -1,6 +1,6 @@
 //! One decision through Redis on loopback, with 64 requests under way at any time on the one connection of a gateway.
 //!
-//! Catches a round trip too many, a question that waits for another one's answer, and scripts that are sent instead of named.
+//! Catches a round trip too many, a query that waits for another one's answer, and scripts that are sent instead of named.
 //! `cargo bench -p paraffin-access --bench shared`; `--test` runs a small one. Needs redis-server and postgresql.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -38,8 +38,8 @@ fn main() {
         for _ in 0..rounds {
             rows.push(round(&store, decisions).await);
         }
-        let told = store.shared().expect("shared windows");
-        assert!(told.is_shared && told.alone == 0, "{told:?}");
+        let state = store.shared().expect("shared windows");
+        assert!(state.is_shared && state.alone == 0, "{state:?}");
     });
     // On a shared machine others take the processor away; the middle round is reported.
     rows.sort_by(|one, other| one[1].total_cmp(&other[1]));

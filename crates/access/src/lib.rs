@@ -1,4 +1,4 @@
-//! Who may call, and how much: accounts, API keys, aliases, browser origins, their plans and windows, their use, and the
+//! Authentication and rate limits: accounts, API keys, aliases, browser origins, their plans and windows, their usage, and the
 //! audit log of every change.
 //!
 //! Invariant: only digests of keys are stored, and while the store cannot be consulted every request is refused.

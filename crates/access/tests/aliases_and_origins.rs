@@ -120,7 +120,7 @@ async fn counts_survive_a_restart_and_a_kill_loses_at_most_the_last_second() {
     for _ in 0..100 {
         assert!(store.admit(Subject::Key(key), limits, now).await.unwrap().admitted);
     }
-    // Nothing is closed: what a kill would leave behind is what the file holds a second later.
+    // Nothing is closed: the file now has what a kill a second later would leave.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let again = database.open().await;
     let decision = again.admit(Subject::Key(key), limits, now).await.unwrap();

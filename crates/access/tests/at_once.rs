@@ -1,4 +1,4 @@
-//! What several processes do at the same moment, each with a store of its own on one database.
+//! Concurrent calls of several processes, each with a store of its own on one database.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -22,7 +22,7 @@ async fn three(database: &TestDatabase) -> (Vec<DatabaseKeyStore>, AccountId) {
     (stores, account)
 }
 
-/// Lets every store do something `times` times, all at once; what became of each.
+/// Runs a call `times` times on every store, all concurrently; returns the results.
 async fn all_at_once<T, F>(
     stores: &[DatabaseKeyStore],
     times: usize,
@@ -167,9 +167,9 @@ async fn no_count_of_any_process_is_lost_when_all_write_at_once() {
     }
     let limits = WindowLimits { per_minute: None, per_day: Some(1_000_000) };
     let today = support::clock();
-    let asked = keys.clone();
+    let used = keys.clone();
     let done = all_at_once(&stores, 20, |store, _| {
-        let keys = asked.clone();
+        let keys = used.clone();
         async move {
             for key in keys {
                 store.record_use(support::request(Used::Key(key), account), NOW);

@@ -1,4 +1,4 @@
-//! What is true of accounts in a file.
+//! Accounts in a SQLite file.
 #![allow(clippy::unwrap_used)]
 
 mod support;

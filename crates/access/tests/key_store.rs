@@ -206,8 +206,8 @@ async fn a_plan_bounds_the_active_keys_of_an_account() {
     store.create(NewKey::in_account("k", free), "test", NOW).await.unwrap();
     assert_eq!(store.list_of(free).await.unwrap().len(), 2);
 
-    let nobody = store.create(NewKey::in_account("k", AccountId(99)), "test", NOW).await;
-    assert!(matches!(nobody, Err(AccessError::NoSuchAccount)));
+    let unknown = store.create(NewKey::in_account("k", AccountId(99)), "test", NOW).await;
+    assert!(matches!(unknown, Err(AccessError::NoSuchAccount)));
     let unknown = store.create(NewKey::on_plan("k", "gold".parse().unwrap()), "test", NOW).await;
     assert!(matches!(unknown, Err(AccessError::UnknownPlan { .. })), "{unknown:?}");
 }

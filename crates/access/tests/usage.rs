@@ -1,4 +1,4 @@
-//! Requests by day, caller and surface, and what is left of the windows.
+//! Requests by day, caller and surface, and the remaining requests of the windows.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -122,7 +122,7 @@ async fn of_very_many_callers_those_with_most_requests_are_listed() {
 }
 
 #[tokio::test]
-async fn what_was_granted_is_read_without_counting() {
+async fn grants_are_read_without_counting() {
     let Some(database) = database() else { return };
     let (store, account) = with_account(&database).await;
     let now = clock().div_euclid(60_000) * 60_000;

@@ -1,4 +1,4 @@
-//! Where the tests of this folder keep their accounts: each runs over SQLite, and once more over PostgreSQL as a part of
+//! Databases of the tests in this folder: each test runs over SQLite, and once more over PostgreSQL as a part of
 //! `postgres.rs`.
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used)]
@@ -17,7 +17,7 @@ pub struct TestDatabase {
     pub server: Option<PostgresServer>,
 }
 
-/// An empty database; `None` after saying that there is no PostgreSQL.
+/// An empty database; `None` after a message that there is no PostgreSQL.
 pub fn database() -> Option<TestDatabase> {
     let folder = tempfile::tempdir().unwrap();
     if env!("CARGO_CRATE_NAME") != "postgres" {
