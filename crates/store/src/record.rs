@@ -204,7 +204,7 @@ impl StoredBlock {
     pub(crate) fn set_module(&mut self, entry: ModuleEntry) {
         match self.modules.binary_search_by_key(&entry.module, |other| other.module) {
             Ok(index) => self.modules[index] = entry,
-            Err(index) => self.modules.insert(place, entry),
+            Err(index) => self.modules.insert(index, entry),
         }
     }
 
