@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use paraffin_access::{ACCOUNTS_SCHEMA, DatabaseError, Place, copy_file, restore_file, time_text};
+use paraffin_access::{ACCOUNTS_SCHEMA, DatabaseError, DatabaseLocation, copy_file, restore_file, time_text};
 use paraffin_users::USERS_SCHEMA;
 use paraffin_webhooks::WEBHOOKS_SCHEMA;
 
@@ -26,10 +26,10 @@ pub(crate) enum AccountFileError {
     AccountsExist(PathBuf),
 }
 
-fn file_of(place: Place) -> Result<PathBuf, AccountFileError> {
+fn file_of(place: DatabaseLocation) -> Result<PathBuf, AccountFileError> {
     match place {
-        Place::File(file) => Ok(file),
-        Place::Server(_) => Err(AccountFileError::Server),
+        DatabaseLocation::File(file) => Ok(file),
+        DatabaseLocation::Server(_) => Err(AccountFileError::Server),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 #[cfg(feature = "cluster")]
 use std::time::Duration;
 
-use paraffin_access::{AccessError, DatabaseKeyStore, Place, Plans, ServerUrl};
+use paraffin_access::{AccessError, DatabaseKeyStore, DatabaseLocation, Plans, ServerUrl};
 #[cfg(feature = "cluster")]
 use paraffin_access::{ParseRedisUrlError, SharedOptions};
 use paraffin_gateway::AccessConfig;
@@ -63,8 +63,8 @@ pub(crate) fn shared(access: &AccessConfig) -> Result<Option<SharedOptions>, Par
 }
 
 /// Where the accounts of an instance are.
-pub(crate) fn place(access: &AccessConfig, data_dir: &Path) -> Place {
-    server(access).map_or_else(|| Place::File(accounts_file(data_dir)), Place::Server)
+pub(crate) fn place(access: &AccessConfig, data_dir: &Path) -> DatabaseLocation {
+    server(access).map_or_else(|| DatabaseLocation::File(accounts_file(data_dir)), DatabaseLocation::Server)
 }
 
 /// Opens the accounts of an instance that serves.
@@ -72,7 +72,7 @@ pub(crate) fn place(access: &AccessConfig, data_dir: &Path) -> Place {
 /// # Errors
 /// The database refuses or does not answer. Redis may be away.
 pub(crate) async fn open(config: &Config) -> Result<DatabaseKeyStore, AccessError> {
-    let (place, plans): (Place, Plans) = (place(&config.access, &config.data_dir()), config.plans.clone());
+    let (place, plans): (DatabaseLocation, Plans) = (place(&config.access, &config.data_dir()), config.plans.clone());
     #[cfg(feature = "cluster")]
     if let Ok(Some(shared)) = shared(&config.access) {
         return DatabaseKeyStore::open_shared(&place, plans, shared).await;

@@ -130,7 +130,7 @@ pub(crate) async fn run(command: ConsoleAccountCommand) -> Result<(), Box<dyn st
 }
 
 /// Where the users of an instance are, and what its addresses begin with.
-fn users_of(arguments: &AccountsArguments) -> Result<(paraffin_access::Place, String), KeysError> {
+fn users_of(arguments: &AccountsArguments) -> Result<(paraffin_access::DatabaseLocation, String), KeysError> {
     let place = keys::place(arguments)?;
     let base = match &arguments.config {
         Some(file) => public_url(file)?,

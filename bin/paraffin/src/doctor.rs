@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::TcpListener;
 use std::path::Path;
 
-use paraffin_access::{DatabaseKeyStore, KeyStore as _, Place, RESERVED_FOR_LATER, RESERVED_SINCE};
+use paraffin_access::{DatabaseKeyStore, DatabaseLocation, KeyStore as _, RESERVED_FOR_LATER, RESERVED_SINCE};
 use paraffin_chain::{NodeClient, NodeError};
 use paraffin_primitives::Network;
 use paraffin_store::Store;
@@ -219,7 +219,7 @@ async fn check_store(report: &mut Report, config: &Config) {
 /// Names aliases whose words are those of surfaces, of this version or of a later one.
 async fn check_aliases(report: &mut Report, config: &Config) {
     let place = accounts::place(&config.access, &config.data_dir());
-    if matches!(&place, Place::File(file) if !file.exists()) {
+    if matches!(&place, DatabaseLocation::File(file) if !file.exists()) {
         return;
     }
     // A database that cannot be opened is reported elsewhere.
@@ -248,7 +248,7 @@ async fn check_aliases(report: &mut Report, config: &Config) {
 /// Whether the servers answer that gateways share. What they say never has their addresses.
 async fn check_sharing(report: &mut Report, config: &Config) {
     let Some(server) = accounts::server(&config.access) else { return };
-    match DatabaseKeyStore::open_at(&Place::Server(server), config.plans.clone()).await {
+    match DatabaseKeyStore::open_at(&DatabaseLocation::Server(server), config.plans.clone()).await {
         Ok(store) => {
             report.say(Verdict::Good, "accounts", "the database of [access] database_url answers");
             if let Err(error) = store.close().await {

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paraffin_access::{
-    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, Grace, KeyId, KeyRecord, KeySelector, KeyStore,
-    NewKey, OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits, expiry_in_days, time_text,
+    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, DatabaseLocation, Grace, KeyId, KeyRecord,
+    KeySelector, KeyStore, NewKey, OwnershipProver, ParsePlanError, Plans, UnixMillis, WindowLimits, expiry_in_days,
+    time_text,
 };
 use serde_json::json;
 
@@ -115,7 +116,7 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
 ///
 /// # Errors
 /// No instance is named, or there is none.
-pub(crate) fn place(arguments: &AccountsArguments) -> Result<Place, KeysError> {
+pub(crate) fn place(arguments: &AccountsArguments) -> Result<DatabaseLocation, KeysError> {
     located(arguments, false).map(|(place, _)| place)
 }
 
@@ -123,14 +124,14 @@ pub(crate) fn place(arguments: &AccountsArguments) -> Result<Place, KeysError> {
 ///
 /// # Errors
 /// No instance is named, or its folder cannot be made.
-pub(crate) fn new_place(arguments: &AccountsArguments) -> Result<Place, KeysError> {
+pub(crate) fn new_place(arguments: &AccountsArguments) -> Result<DatabaseLocation, KeysError> {
     located(arguments, true).map(|(place, _)| place)
 }
 
 /// The same with the plans; with `create` there need not be one yet.
-fn located(arguments: &AccountsArguments, create: bool) -> Result<(Place, Plans), KeysError> {
+fn located(arguments: &AccountsArguments, create: bool) -> Result<(DatabaseLocation, Plans), KeysError> {
     let (folder, plans, place) = match (&arguments.data_dir, &arguments.config) {
-        (Some(folder), _) => (folder.clone(), Plans::default(), Place::File(accounts_file(folder))),
+        (Some(folder), _) => (folder.clone(), Plans::default(), DatabaseLocation::File(accounts_file(folder))),
         (None, Some(file)) => {
             let config = Config::load(file)?;
             let place = accounts::place(&config.access, &config.data_dir());
@@ -138,7 +139,7 @@ fn located(arguments: &AccountsArguments, create: bool) -> Result<(Place, Plans)
         }
         (None, None) => return Err(KeysError::NoInstance),
     };
-    if let Place::File(file) = &place {
+    if let DatabaseLocation::File(file) = &place {
         if !create && !file.exists() {
             return Err(KeysError::NotAnInstance(folder));
         }

@@ -18,7 +18,7 @@ fn main() {
     for key in 0..keys {
         table.admit(Subject::Key(KeyId(key.cast_signed())), limits, NOW);
     }
-    // xorshift64: the order of keys must not be one that the processor foresees.
+    // xorshift64: the processor must not be able to predict the order of keys.
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let mut times = Vec::new();
     for _ in 0..rounds {
@@ -49,5 +49,5 @@ fn main() {
 fn processor_nanoseconds() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let on_processor = text.split_whitespace().next().and_then(|field| field.parse().ok());
-    on_processor.expect("Linux tells the processor time of a thread")
+    on_processor.expect("Linux reports the processor time of a thread")
 }

@@ -1,11 +1,13 @@
 //! One decision through Redis on loopback, with 64 requests under way at any time on the one connection of a gateway.
 //!
-//! Catches a round trip too many, a question that waits for another one's answer, and scripts that are sent instead of named.
+//! Catches a round trip too many, a query that waits for another one's answer, and scripts that are sent instead of named.
 //! `cargo bench -p paraffin-access --bench shared`; `--test` runs a small one. Needs redis-server and postgresql.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use paraffin_access::{DatabaseKeyStore, KeyId, Place, Plans, SharedOptions, Subject, WindowLimits, Windows as _};
+use paraffin_access::{
+    DatabaseKeyStore, DatabaseLocation, KeyId, Plans, SharedOptions, Subject, WindowLimits, Windows as _,
+};
 use paraffin_testkit::{PostgresServer, RedisServer};
 
 const BAR_MILLISECONDS: f64 = 1.0;
@@ -29,15 +31,15 @@ fn main() {
     let mut rows: Vec<[f64; 4]> = Vec::new();
     runtime.block_on(async {
         let shared = SharedOptions::new(&redis.url(), 1, Duration::from_secs(5)).expect("an address");
-        let place = Place::Server(postgres.url().parse().expect("an address"));
-        let store = DatabaseKeyStore::open_shared(&place, Plans::default(), shared).await.expect("the accounts");
+        let location = DatabaseLocation::Server(postgres.url().parse().expect("an address"));
+        let store = DatabaseKeyStore::open_shared(&location, Plans::default(), shared).await.expect("the accounts");
         // What is counted is the same for all; the first round meets every key for the first time.
         round(&store, decisions).await;
         for _ in 0..rounds {
             rows.push(round(&store, decisions).await);
         }
-        let told = store.shared().expect("shared windows");
-        assert!(told.is_shared && told.alone == 0, "{told:?}");
+        let state = store.shared().expect("shared windows");
+        assert!(state.is_shared && state.alone == 0, "{state:?}");
     });
     // On a shared machine others take the processor away; the middle round is reported.
     rows.sort_by(|one, other| one[1].total_cmp(&other[1]));

@@ -1,6 +1,6 @@
 use crate::{AccessError, AccountId, ApiKey, Plan, UnixMillis, WindowLimits};
 
-/// Words that stand below `/v4` for something else, so that no alias may have their name.
+/// Path segments below `/v4` with another meaning, so that no alias may have their name.
 pub const RESERVED_WORDS: [&str; 14] = [
     "jsonrpc",
     "api",
@@ -25,7 +25,7 @@ pub const RESERVED_SINCE: [&str; 5] = ["dexscreener", "coingecko", "events", "we
 /// Words of surfaces to come: no new alias may have their name, and one that has it works until that surface is there.
 pub const RESERVED_FOR_LATER: [&str; 1] = ["console"];
 
-/// What an alias may do when nothing else is said.
+/// Surfaces of an alias that names none.
 pub const ALIAS_SURFACES_DEFAULT: [&str; 3] = ["main", "rest", "opi"];
 
 /// All surfaces that an alias can be allowed. The explorer and the webhooks are none of them: they take a key and nothing else
@@ -52,7 +52,7 @@ pub const ALIAS_SURFACES: [&str; 15] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AliasId(pub i64);
 
-/// What a new alias is to be.
+/// Settings of a new alias.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAlias {
     /// The account that it counts for.
@@ -78,7 +78,7 @@ pub struct AliasRecord {
     pub plan: Plan,
     /// The segment in the path.
     pub name: String,
-    /// What it may be used for.
+    /// Surfaces that it may be used for.
     pub surfaces: Vec<String>,
     /// Its own limits.
     pub limits: WindowLimits,

@@ -7,22 +7,22 @@ use parking_lot::RwLock;
 
 use crate::{AliasRecord, KeyDigest, KeyRecord, OriginRecord};
 
-/// Records kept at most in one cache; beyond that it starts anew.
+/// Most records in one cache; beyond that it is cleared.
 const RECORDS_MAX: usize = 100_000;
-/// Unknown names kept at most: any caller can name arbitrary ones.
+/// Most unknown names in one cache: any caller can send arbitrary ones.
 const UNKNOWN_MAX: usize = 4_096;
 
-/// What this process knows of the store, valid until anything changes about who may call.
-pub(crate) struct Known {
+/// Cached records of the store, valid until any key, alias, origin or plan changes.
+pub(crate) struct AccessCache {
     pub(crate) keys: RecordCache<KeyDigest, KeyRecord>,
     pub(crate) aliases: RecordCache<String, AliasRecord>,
     /// By `Origin`, not by pattern.
     pub(crate) origins: RecordCache<String, OriginRecord>,
-    /// Unregistered origins, with the time at which the store was asked.
+    /// Unregistered origins, with the time of the look-up in the store.
     pub(crate) unknown_origins: RecordCache<String, Instant>,
 }
 
-impl Default for Known {
+impl Default for AccessCache {
     fn default() -> Self {
         Self {
             keys: RecordCache::default(),
@@ -33,8 +33,8 @@ impl Default for Known {
     }
 }
 
-impl Known {
-    /// Forgets everything; called after a change has been committed.
+impl AccessCache {
+    /// Clears all caches; called after a change has been committed.
     pub(crate) fn invalidate(&self) {
         self.keys.invalidate();
         self.aliases.invalidate();
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-/// Records, as many as it may hold.
+/// Records and their largest number.
 pub(crate) struct RecordCache<K, V>(RwLock<Inner<K, V>>, usize);
 
 struct Inner<K, V> {
@@ -78,7 +78,7 @@ impl<K: Eq + Hash, V> RecordCache<K, V> {
         inner.records.get(name).cloned().ok_or(Generation(inner.generation))
     }
 
-    /// Keeps a record unless something changed since `generation`: a key revoked between the look-up and now
+    /// Caches a record unless something changed since `generation`: a key revoked between the look-up and now
     /// must not come back.
     pub(crate) fn insert(&self, name: K, record: Arc<V>, generation: Generation) {
         let mut inner = self.0.write();
@@ -91,7 +91,7 @@ impl<K: Eq + Hash, V> RecordCache<K, V> {
         inner.records.insert(name, record);
     }
 
-    /// Forgets one record.
+    /// Evicts one record.
     pub(crate) fn remove<Q>(&self, name: &Q) -> Generation
     where
         K: std::borrow::Borrow<Q>,
@@ -114,12 +114,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_read_before_a_change_is_not_kept_after_it() {
+    fn a_record_read_before_a_change_is_not_cached_after_it() {
         let cache = RecordCache::<String, u32>::default();
         let before = cache.get("a").unwrap_err();
         cache.invalidate();
         cache.insert("a".to_owned(), Arc::new(1), before);
-        let now = cache.get("a").expect_err("a stale record was kept");
+        let now = cache.get("a").expect_err("a stale record was cached");
         cache.insert("a".to_owned(), Arc::new(1), now);
         assert_eq!(cache.get("a"), Ok(Arc::new(1)));
         cache.remove("a");

@@ -2,7 +2,7 @@ use paraffin_database::DatabaseError;
 
 use crate::Plan;
 
-/// Why an operation on the key store did not succeed.
+/// Errors of the key store.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
     /// The store cannot be consulted; every caller is answered 503 `AUTH_UNAVAILABLE`.
@@ -11,10 +11,10 @@ pub enum AccessError {
     Unavailable(String),
     /// The store was written by a newer version of the program.
     #[error(
-        "the key store has schema version {found}, this program knows versions up to {known}: start a newer program or name another place"
+        "the key store has schema version {found}, this program knows versions up to {known}: start a newer program or use another database"
     )]
     NewerSchema {
-        /// Version found.
+        /// Version of the store.
         found: i64,
         /// Newest version that this program knows.
         known: i64,
@@ -46,15 +46,15 @@ pub enum AccessError {
     /// The plan of the account allows no further key.
     #[error("the plan of this account allows {max} active keys: revoke one first, or change the plan")]
     KeyLimit {
-        /// Keys that the plan allows.
+        /// Most active keys of the plan.
         max: u32,
     },
     /// The plan is not configured.
     #[error("unknown plan `{plan}`: the configured plans are {known}")]
     UnknownPlan {
-        /// The name given.
+        /// The requested name.
         plan: Plan,
-        /// All names.
+        /// The configured names, separated by commas.
         known: String,
     },
     /// A limit is zero or too large.
@@ -66,7 +66,7 @@ pub enum AccessError {
     /// The account has as many aliases as it may have.
     #[error("the plan of this account allows {max} aliases: remove one first, or ask the owner")]
     AliasLimit {
-        /// Aliases that it may have.
+        /// Most aliases of the plan.
         max: u32,
     },
     /// Anonymous callers have saved as many scripts as they may together, and none of them is old.

@@ -24,7 +24,7 @@ pub struct ApiKey([u8; KEY_BYTES]);
 pub struct KeyDigest(pub [u8; 32]);
 
 impl KeyDigest {
-    /// The first bytes, by which a digest is looked up before it is compared as a whole. They say nothing about the key.
+    /// The first bytes, by which a digest is looked up before it is compared as a whole. They reveal nothing about the key.
     pub(crate) fn tag(&self) -> [u8; 8] {
         let mut tag = [0; 8];
         tag.copy_from_slice(&self.0[..8]);
@@ -72,7 +72,7 @@ impl ApiKey {
         self.digits()[..4].iter().copied().map(char::from).collect()
     }
 
-    /// What the store knows the key by.
+    /// The digest under which the store has the key.
     pub fn digest(&self) -> KeyDigest {
         KeyDigest(Sha256::digest(self.digits()).into())
     }

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 use paraffin_database::{Database, Watch, query};
 use parking_lot::Mutex;
 
-use crate::cache::Known;
+use crate::cache::AccessCache;
 use crate::{AccessError, patience};
 
-/// How long this process may answer from what it knows without having asked the store. A change made by another process
+/// How long this process may answer from its cache after the last query of the store. A change made by another process
 /// is seen within this time (docs/access.md, "Revocation").
 pub const LEASE: Duration = Duration::from_secs(1);
 
@@ -50,8 +50,8 @@ impl Lease {
         u64::try_from(at.saturating_duration_since(self.opened).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Answers at once while the lease is held; otherwise asks the store.
-    pub(crate) async fn ensure(&self, cache: &Known) -> Result<(), AccessError> {
+    /// Returns at once while the lease is held; otherwise queries the store.
+    pub(crate) async fn ensure(&self, cache: &AccessCache) -> Result<(), AccessError> {
         if self.is_held() {
             return Ok(());
         }
@@ -62,7 +62,7 @@ impl Lease {
         }
         let mut watch = match self.watch.try_lock() {
             Ok(watch) => watch,
-            // Another request asks already, and the last one to ask got no answer.
+            // Another request queries the store already, and the last query failed.
             Err(_) if failed_at.is_some() => return Err(away()),
             Err(_) => self.watch.lock().await,
         };
@@ -75,13 +75,13 @@ impl Lease {
         self.renew_with(&mut watch, cache).await
     }
 
-    /// Asks the store whatever the state of the lease.
-    pub(crate) async fn renew(&self, cache: &Known) -> Result<(), AccessError> {
+    /// Queries the store whether or not the lease is held.
+    pub(crate) async fn renew(&self, cache: &AccessCache) -> Result<(), AccessError> {
         let mut watch = self.watch.lock().await;
         self.renew_with(&mut watch, cache).await
     }
 
-    async fn renew_with(&self, watch: &mut Watch, cache: &Known) -> Result<(), AccessError> {
+    async fn renew_with(&self, watch: &mut Watch, cache: &AccessCache) -> Result<(), AccessError> {
         let started = Instant::now();
         let read = patience::within(RENEWAL_TIMEOUT, read_version(watch)).await;
         let read = read.unwrap_or_else(|| Err(AccessError::Unavailable("it does not answer".to_owned())));

@@ -1,4 +1,4 @@
-//! Who may call, and how much: accounts, API keys, aliases, browser origins, their plans and windows, their use, and the
+//! Authentication and rate limits: accounts, API keys, aliases, browser origins, their plans and windows, their usage, and the
 //! audit log of every change.
 //!
 //! Invariant: only digests of keys are stored, and while the store cannot be consulted every request is refused.
@@ -38,7 +38,7 @@ pub use lease::LEASE;
 pub use migrations::MIGRATIONS as ACCOUNTS_SCHEMA;
 pub use moment::{day_text, time_text};
 pub use origin::{OriginId, OriginPattern, OriginRecord};
-pub use paraffin_database::{DatabaseError, Place, ServerUrl, copy_file, restore_file};
+pub use paraffin_database::{DatabaseError, DatabaseLocation, ServerUrl, copy_file, restore_file};
 pub use plan::{ParsePlanError, Plan, PlanTerms, Plans, WindowLimits};
 pub use proof::{OwnershipProver, ProofSettings};
 pub use record::{

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use crate::{AccessError, AccountId, Plan, UnixMillis};
 
-/// Longest pattern and longest `Origin` that is looked at, in bytes: a host name has at most 253.
+/// Longest pattern and longest accepted `Origin`, in bytes: a host name has at most 253.
 const ORIGIN_BYTES_MAX: usize = 280;
 
 /// Most labels of a host name: each stands for one more pattern that has to be looked for.
@@ -98,7 +98,7 @@ fn is_host(name: &str) -> bool {
 /// The patterns under which an `Origin` may be registered, the exact one first; empty when it is no origin of a page on
 /// the web (`null`, another scheme, a path).
 pub(crate) fn patterns_of(origin: &str) -> Vec<String> {
-    // What a browser sends is already in the form that patterns are kept in; anything else is no browser.
+    // Browsers send the normalized form in which patterns are stored.
     let Ok(parsed) = origin.parse::<OriginPattern>() else { return Vec::new() };
     if parsed.text != origin || parsed.host.starts_with("*.") {
         return Vec::new();
@@ -126,9 +126,9 @@ pub struct OriginRecord {
     pub account: AccountId,
     /// Plan of the account.
     pub plan: Plan,
-    /// Which pages.
+    /// The pages that it covers.
     pub pattern: String,
-    /// What the owner of the domain has to show.
+    /// The token by which the owner proves control of the domain.
     pub token: String,
     /// When it was registered.
     pub created_at: UnixMillis,
@@ -148,7 +148,7 @@ mod tests {
     /// row AU06
     #[test]
     fn patterns_are_exact_origins_one_wildcard_and_the_own_machine() {
-        for (text, kept, domain) in [
+        for (text, normalized, domain) in [
             ("https://app.example.com", "https://app.example.com", Some("app.example.com")),
             ("HTTPS://App.Example.com:443", "https://app.example.com", Some("app.example.com")),
             ("https://*.example.com", "https://*.example.com", Some("example.com")),
@@ -157,7 +157,7 @@ mod tests {
             ("http://127.0.0.1:5173", "http://127.0.0.1:5173", None),
         ] {
             let pattern: OriginPattern = text.parse().unwrap();
-            assert_eq!((pattern.as_str(), pattern.domain()), (kept, domain), "{text}");
+            assert_eq!((pattern.as_str(), pattern.domain()), (normalized, domain), "{text}");
         }
         for text in [
             "",

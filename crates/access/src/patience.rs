@@ -1,14 +1,14 @@
-//! How long a request waits for the store, on a machine that may have no processor for either of them.
+//! Timeout of a query of the store, extended when this process itself was not scheduled.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-/// A timer that is so late says that this process had no processor meanwhile, and nothing about the store.
+/// A timer that is late by this much shows that this process was not scheduled; it does not show that the store is slow.
 const LATE: Duration = Duration::from_millis(50);
-/// How often the wait begins anew for that reason.
+/// How often the wait is restarted for that reason.
 const STARVED_MAX: usize = 4;
 
-/// The answer, if it comes within `limit`. Time in which this process was not run does not count, a few times over.
+/// The answer, if it comes within `limit`. Time in which this process was not scheduled does not count, up to a few restarts.
 pub(crate) async fn within<T>(limit: Duration, question: impl Future<Output = T>) -> Option<T> {
     let mut question = pin!(question);
     for _ in 0..=STARVED_MAX {
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_process_that_did_not_run_asks_on() {
+    async fn a_process_that_was_not_scheduled_waits_on() {
         let still = async {
             tokio::time::sleep(LIMIT / 4).await;
             // Nothing runs meanwhile, so that the timer is late.

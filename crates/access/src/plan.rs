@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Longest plan name, in characters.
 const NAME_CHARS_MAX: usize = 32;
 
-/// The plan of an account, by name. What a plan allows stands in [`Plans`].
+/// The plan of an account, by name. Its limits are in [`Plans`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Plan(Cow<'static, str>);
@@ -83,7 +83,7 @@ impl WindowLimits {
     }
 }
 
-/// What a plan allows; an absent member is no limit.
+/// Limits of a plan; an absent member is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlanTerms {
@@ -128,7 +128,7 @@ impl From<BTreeMap<Plan, PlanTerms>> for Plans {
 }
 
 impl Plans {
-    /// What a plan allows; `None` for a plan that is not configured.
+    /// Limits of a plan; `None` for a plan that is not configured.
     pub fn terms(&self, plan: &Plan) -> Option<PlanTerms> {
         self.0.get(plan).copied()
     }

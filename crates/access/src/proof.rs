@@ -1,4 +1,4 @@
-//! Proof that the account that registers an origin owns its domain: a DNS record or a file on its web server holds the token.
+//! Proof that the account that registers an origin owns its domain: a DNS record or a file on its web server has the token.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -18,9 +18,9 @@ use tokio::net::TcpStream;
 use crate::store::AccessFuture;
 use crate::{AccessError, KeyStore, OriginId, OriginPattern, OriginRecord, UnixMillis};
 
-/// Label in front of the domain under which the record stands.
+/// Label of the TXT record below the domain.
 const DNS_LABEL: &str = "_paraffin";
-/// What stands before the token in the record.
+/// Prefix of the token in the record.
 const DNS_PREFIX: &str = "paraffin-verify=";
 /// The file that holds the token.
 const FILE: &str = "/.well-known/paraffin-verify.txt";
@@ -31,19 +31,19 @@ const FILE_BYTES_MAX: usize = 4096;
 /// Addresses of a web server that are tried.
 const ADDRESSES_MAX: usize = 4;
 
-/// Which proofs of ownership are asked for.
+/// Accepted proofs of ownership.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProofSettings {
-    /// The token may stand in a DNS TXT record.
+    /// The token may be in a DNS TXT record.
     pub dns: bool,
-    /// The token may stand in a file on the web server, over plain HTTP.
+    /// The token may be in a file on the web server, over plain HTTP.
     pub well_known: bool,
     /// Name servers; empty: those of the system.
     pub name_servers: Vec<SocketAddr>,
-    /// Port of the web server that is asked for the file of an `https://` origin.
+    /// Port of the web server for the file of an `https://` origin.
     pub http_port: u16,
-    /// Whether web servers in private networks are asked. Not on an instance with which third parties may register origins.
+    /// Whether web servers in private networks are queried. Not for an instance with which third parties may register origins.
     pub private_addresses: bool,
 }
 
@@ -53,7 +53,7 @@ impl Default for ProofSettings {
     }
 }
 
-/// Looks for tokens.
+/// Checks the tokens of registered origins.
 #[derive(Debug, Clone, Default)]
 pub struct OwnershipProver(ProofSettings);
 
@@ -63,12 +63,12 @@ impl OwnershipProver {
         Self(settings)
     }
 
-    /// Whether ownership has to be proved at all: not when both ways are switched off.
+    /// Whether ownership has to be proved: not when both kinds of proof are disabled.
     pub fn is_required(&self) -> bool {
         self.0.dns || self.0.well_known
     }
 
-    /// What the owner of a domain has to do, for people; `None` when there is nothing to do.
+    /// Human-readable instructions for the owner of a domain; `None` when no proof is needed.
     pub fn instructions(&self, origin: &OriginRecord) -> Option<String> {
         let pattern: OriginPattern = origin.pattern.parse().ok()?;
         let domain = pattern.domain().filter(|_| origin.verified_at.is_none())?;
@@ -100,10 +100,10 @@ impl OwnershipProver {
         store.register_origin(account, pattern, !self.is_required(), actor, now).await
     }
 
-    /// Looks for the token of a registered origin and, when it is there, has the origin served.
+    /// Looks up the token of a registered origin and, when it is there, activates the origin.
     ///
     /// # Errors
-    /// [`AccessError::NotProved`] with what was found instead; [`AccessError::NoSuchOrigin`]; the store's own.
+    /// [`AccessError::NotProved`] with the reasons; [`AccessError::NoSuchOrigin`]; those of the store.
     pub fn verify<'a>(
         &'a self,
         store: &'a dyn KeyStore,
@@ -153,7 +153,7 @@ impl OwnershipProver {
             TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
         };
         let options = builder.options_mut();
-        // A record that was set a moment ago must be seen, so nothing is remembered.
+        // A record that was set a moment ago must be seen, so nothing is cached.
         options.cache_size = 0;
         options.timeout = Duration::from_secs(3);
         options.attempts = 2;

@@ -62,7 +62,7 @@ pub struct AccountRecord {
     pub created_at: UnixMillis,
 }
 
-/// Whose a new key is.
+/// Owner of a new key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyOwner {
     /// A new account with the key's name and this plan.
@@ -71,12 +71,12 @@ pub enum KeyOwner {
     Account(AccountId),
 }
 
-/// What a new key is to be.
+/// Settings of a new key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
     /// Free text, 1 to [`NAME_CHARS_MAX`] characters without control characters.
     pub name: String,
-    /// Whose it is, and with that its plan.
+    /// Its owner, which determines its plan.
     pub owner: KeyOwner,
     /// Its own limits, within those of the plan.
     pub limits: WindowLimits,
@@ -128,13 +128,13 @@ pub(crate) fn check_name(name: &str) -> Result<(), AccessError> {
     Ok(())
 }
 
-/// A limit of zero would be a revocation that is listed nowhere.
+/// Rejects a limit of zero, which would be a revocation that no list shows.
 pub(crate) fn check_limits(limits: WindowLimits) -> Result<(), AccessError> {
     let valid = |limit: Option<u32>| limit.is_none_or(|limit| (1..UNLIMITED).contains(&limit));
     if valid(limits.per_minute) && valid(limits.per_day) { Ok(()) } else { Err(AccessError::InvalidLimit) }
 }
 
-/// One key as lists show it; the key itself is not known to anyone but its owner.
+/// One key as lists show it; only its owner has the key itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     /// Number of the key.
@@ -163,7 +163,7 @@ pub struct KeyRecord {
     pub expires_at: Option<UnixMillis>,
     /// Its own end, which a reroll passes on to the new key.
     pub own_expires_at: Option<UnixMillis>,
-    /// Whether it was rerolled: another key has its place.
+    /// Whether it was rerolled, so that another key replaces it.
     pub is_replaced: bool,
     /// Since when the key is refused.
     pub revoked_at: Option<UnixMillis>,
@@ -181,7 +181,7 @@ impl KeyRecord {
 pub struct CreatedKey {
     /// The key, to be shown once.
     pub key: ApiKey,
-    /// What the store knows of it.
+    /// Its record in the store.
     pub record: KeyRecord,
 }
 
@@ -232,28 +232,28 @@ impl FromStr for KeySelector {
 pub struct AuditRow {
     /// Grows by one per line.
     pub id: i64,
-    /// When.
+    /// Time of the change.
     pub at: UnixMillis,
-    /// Who: `cli`, `dev`, `key:<id>` or `user:<id>`.
+    /// The actor: `cli`, `dev`, `key:<id>` or `user:<id>`.
     pub actor: String,
-    /// What, in one word: `create`, `revoke`, `reroll`, `plan`, `register`, `verify`, `remove`, `pause` and others.
+    /// The action, in one word: `create`, `revoke`, `reroll`, `plan`, `register`, `verify`, `remove`, `pause` and others.
     pub action: String,
-    /// On what: `account:<id>`, `key:<id>`, `alias:<id>`, `origin:<id>`, `webhook:<id>` and others.
+    /// The object: `account:<id>`, `key:<id>`, `alias:<id>`, `origin:<id>`, `webhook:<id>` and others.
     pub subject: String,
-    /// Further words, never a key.
+    /// Details, never a key.
     pub detail: String,
 }
 
 /// A line for the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAuditLine {
-    /// Who: `cli`, `key:<id>`, `user:<id>`.
+    /// The actor: `cli`, `key:<id>`, `user:<id>`.
     pub actor: String,
-    /// What, in one word.
+    /// The action, in one word.
     pub action: &'static str,
-    /// On what: `user:<id>`, `session:<id>`, `link:<id>`, `webhook:<id>`.
+    /// The object: `user:<id>`, `session:<id>`, `link:<id>`, `webhook:<id>`.
     pub subject: String,
-    /// Further words, never a key.
+    /// Details, never a key.
     pub detail: String,
 }
 

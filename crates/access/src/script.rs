@@ -18,13 +18,13 @@ pub struct ScriptLimits {
 }
 
 impl ScriptLimits {
-    /// One of so many parts.
+    /// The limits divided by `parts`.
     pub(crate) fn part(self, parts: u32) -> Self {
         let scripts_max = if self.scripts_max < parts { 1 } else { self.scripts_max / parts };
         Self { scripts_max, bytes_max: self.bytes_max / u64::from(parts) }
     }
 
-    /// So many times as much.
+    /// The limits multiplied by `times`.
     pub(crate) fn times(self, times: u32) -> Self {
         Self {
             scripts_max: self.scripts_max.saturating_mul(times),
@@ -33,22 +33,22 @@ impl ScriptLimits {
     }
 }
 
-/// Whose limits a saved script counts for. What one of them saves takes nothing from the others.
+/// The owner whose limits a saved script counts against. Owners do not evict each other's scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptOwner {
     /// Holders of the keys of an account.
     Keys(AccountId),
     /// Callers by an alias or from an origin of an account: both are public, so any caller may use them.
     Public(AccountId),
-    /// Callers without an account, by their address: what one saves takes nothing from another.
+    /// Callers without an account, by their address.
     Anonymous(ClientNet),
 }
 
-/// What anonymous callers have numbers below.
+/// Numbers of anonymous callers are below this one.
 pub(crate) const ANONYMOUS_BELOW: i64 = -(1 << 61);
-/// Of what an owner may save, an anonymous address may save one of so many parts,
+/// An anonymous address has this fraction of an owner's limits (one eighth),
 pub(crate) const ANONYMOUS_PART: u32 = 8;
-/// and all of them together so many times as much as an owner.
+/// and all anonymous addresses together have this multiple of them.
 pub(crate) const ANONYMOUS_TIMES: u32 = 16;
 
 impl ScriptOwner {
@@ -71,18 +71,18 @@ impl ScriptOwner {
     }
 }
 
-/// Where saved scripts are kept.
+/// Storage of saved scripts.
 ///
 /// A script is found by everyone who knows its hash, which is to know its text; the owner counts for the limits alone.
 pub trait ScriptStore: Send + Sync {
-    /// Saves a script for an owner, or makes it the newest of the owner's. What the owner saved longest ago makes room for it; a
-    /// script that alone is beyond the limits is not kept.
+    /// Saves a script for an owner, or makes it the newest of the owner's. The owner's oldest scripts are evicted for it; a
+    /// script that alone exceeds the limits is not stored.
     ///
-    /// An anonymous address has an eighth of the limits, and all of them together have sixteen times the limits: what was not saved
-    /// again for a week makes room, and nothing else does.
+    /// An anonymous address has an eighth of the limits, and all of them together have sixteen times the limits: only scripts that
+    /// were not saved again for a week are evicted.
     ///
     /// # Errors
-    /// [`crate::AccessError::Unavailable`]; [`crate::AccessError::ScriptsFull`] when anonymous callers have no room.
+    /// [`crate::AccessError::Unavailable`]; [`crate::AccessError::ScriptsFull`] when the limits of all anonymous callers are reached.
     fn save_script<'a>(
         &'a self,
         owner: ScriptOwner,

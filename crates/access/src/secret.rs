@@ -2,13 +2,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A text of the configuration that no log shows.
+/// A text of the configuration that `Debug` does not show.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text, for the one place that needs it.
+    /// The text, for the one caller that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

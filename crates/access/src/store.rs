@@ -8,13 +8,13 @@ use crate::{
     RecordedRequest, UnixMillis,
 };
 
-/// What the methods of [`KeyStore`] answer.
+/// The future of a [`KeyStore`] method.
 pub type AccessFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AccessError>> + Send + 'a>>;
 
 /// The key store as the gateway and the console see it; an engine shared by several gateways can stand behind it.
 ///
-/// Every method answers [`AccessError::Unavailable`] when the store cannot be consulted. `actor` is who asks, for the
-/// audit log.
+/// Every method answers [`AccessError::Unavailable`] when the store cannot be consulted. `actor` goes to the
+/// audit log: `cli`, `key:<id>` or `user:<id>`.
 pub trait KeyStore: Send + Sync {
     /// Makes an account.
     fn create_account<'a>(
@@ -103,14 +103,14 @@ pub trait KeyStore: Send + Sync {
     /// The registration that covers an `Origin` and whose ownership is proved; the oldest where several do.
     fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<Arc<OriginRecord>>>;
 
-    /// As [`KeyStore::authenticate`] without asking the store: `None` says only that this process does not know, or that it
-    /// may not answer from what it knows at the moment.
+    /// As [`KeyStore::authenticate`], from the cache alone: `None` means that the key is not cached, or that the cache
+    /// may not be used at the moment.
     fn recall_key(&self, key: &ApiKey, now: UnixMillis) -> Option<Arc<KeyRecord>>;
 
-    /// As [`KeyStore::find_alias`] without asking the store.
+    /// As [`KeyStore::find_alias`], from the cache alone.
     fn recall_alias(&self, name: &str) -> Option<Arc<AliasRecord>>;
 
-    /// As [`KeyStore::find_origin`] without asking the store.
+    /// As [`KeyStore::find_origin`], from the cache alone.
     fn recall_origin(&self, origin: &str) -> Option<Arc<OriginRecord>>;
 
     /// Counts one request of a known caller, at its end; kept in memory and written twice a second and at [`KeyStore::close`].
@@ -126,7 +126,7 @@ pub trait KeyStore: Send + Sync {
     /// Whether the store can be consulted. While it cannot, no caller is served, anonymous ones included (docs/access.md).
     fn available(&self) -> AccessFuture<'_, ()>;
 
-    /// Waits until every process has seen the changes made before. To be called before a caller is informed that a key is
+    /// Waits until every process has seen the changes made before. To be called before an answer confirms that a key is
     /// revoked (docs/access.md, "Revocation").
     fn settle(&self) -> AccessFuture<'_, ()>;
 

@@ -3,7 +3,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::{AccountId, AliasId, KeyId, OriginId};
 
-/// Whose requests are counted together in the windows.
+/// A unit of rate limiting, whose requests are counted together in the windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// One key; keys of one account do not share a counter (docs/api.md, "How much").
@@ -24,7 +24,7 @@ impl Subject {
         }
     }
 
-    /// What [`Subject::number`] was.
+    /// The inverse of [`Subject::number`].
     pub(crate) const fn of(number: i64) -> Option<Self> {
         let id = number >> 2;
         match number & 3 {
@@ -36,7 +36,7 @@ impl Subject {
     }
 }
 
-/// What a counted request is entered under in the lists of keys, aliases and origins.
+/// The key, alias or origin that a counted request is listed under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Used {
     /// A key.
@@ -63,7 +63,7 @@ impl Used {
         }
     }
 
-    /// What [`Used::kind`] and [`Used::number`] were.
+    /// The inverse of [`Used::kind`] and [`Used::number`].
     pub(crate) const fn of(kind: i64, id: i64) -> Option<Self> {
         match kind {
             0 => Some(Self::Key(KeyId(id))),

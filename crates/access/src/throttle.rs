@@ -1,4 +1,4 @@
-//! Callers without credentials are slowed down before they are refused (docs/api.md, "How much").
+//! Throttling of anonymous callers: requests are delayed before they are refused (docs/api.md, "How much").
 
 use std::collections::HashMap;
 
@@ -9,15 +9,15 @@ use crate::{ClientNet, UnixMillis};
 
 const SHARDS: usize = 16;
 
-/// How callers without credentials are slowed down.
+/// Throttling of anonymous callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThrottleSettings {
-    /// Requests that a rested client may send at once.
+    /// Requests that a client with a full bucket may send at once.
     pub burst: u32,
-    /// Requests that a client gets back in one minute.
+    /// Requests that the bucket of a client regains in one minute.
     pub refill_per_minute: u32,
-    /// Longest wait for one's turn in milliseconds; a request that would wait longer is refused.
+    /// Longest delay in milliseconds; a request that would wait longer is refused.
     pub wait_ms_max: u32,
     /// Clients that are remembered at the same time.
     pub clients_max: usize,
@@ -30,16 +30,16 @@ impl Default for ThrottleSettings {
 }
 
 impl ThrottleSettings {
-    /// Microseconds in which one request comes back.
+    /// Microseconds in which a bucket regains one request.
     pub(crate) fn interval(self) -> i64 {
         60_000_000 / i64::from(self.refill_per_minute.max(1))
     }
 }
 
-/// A place in the queue of one client.
+/// A slot in the queue of one client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reservation {
-    /// Whether there was a place.
+    /// Whether the slot was granted.
     pub granted: bool,
     /// Milliseconds to wait for it; of a refused request: until one would have been granted.
     pub wait_ms: u32,
@@ -50,7 +50,7 @@ pub struct Reservation {
 }
 
 /// Token buckets, each one number: the time at which the bucket will be full, in microseconds. A request moves it by one
-/// interval, so places are given in the order of arrival and nothing has to be kept for those who wait.
+/// interval, so slots are granted in the order of arrival and waiting requests need no state.
 #[derive(Default)]
 pub struct Throttle {
     shards: [Mutex<HashMap<ClientNet, i64>>; SHARDS],
@@ -58,15 +58,15 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// Takes the next place of a client, if it is not too far away.
+    /// Takes the next slot of a client, if the wait for it is not too long.
     pub fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> Reservation {
         let now = now.saturating_mul(1_000);
         let interval = settings.interval();
         let burst = interval.saturating_mul(i64::from(settings.burst.max(1)));
-        let room = (settings.clients_max / SHARDS).max(1);
+        let capacity = (settings.clients_max / SHARDS).max(1);
         let mut buckets = self.shard(client).lock();
-        if buckets.len() >= room && !buckets.contains_key(&client) {
-            make_room(&mut buckets, room, now, burst);
+        if buckets.len() >= capacity && !buckets.contains_key(&client) {
+            evict(&mut buckets, capacity, now, burst);
         }
         let full_at = buckets.entry(client).or_insert(now);
         // A clock that steps back does not make a client wait longer than the longest wait.
@@ -85,7 +85,7 @@ impl Throttle {
         }
     }
 
-    /// Gives one place back, the last in the queue: requests behind one that was cancelled move up first.
+    /// Releases one slot, the last in the queue: requests behind a cancelled one move up first.
     pub fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) {
         let now = now.saturating_mul(1_000);
         let mut buckets = self.shard(client).lock();
@@ -110,15 +110,15 @@ impl Throttle {
     }
 }
 
-/// Forgets clients whose bucket is full again; when that is not enough, those who used least; at last everybody.
-fn make_room(buckets: &mut HashMap<ClientNet, i64>, room: usize, now: i64, burst: i64) {
+/// Evicts clients whose bucket is full again; when that is not enough, those with the most tokens left; at last all clients.
+fn evict(buckets: &mut HashMap<ClientNet, i64>, capacity: usize, now: i64, burst: i64) {
     for used in [0, burst / 4, burst / 2] {
         buckets.retain(|_, full_at| *full_at - now > used);
-        if buckets.len() < room / 2 + 1 {
+        if buckets.len() < capacity / 2 + 1 {
             return;
         }
     }
-    if buckets.len() >= room {
+    if buckets.len() >= capacity {
         buckets.clear();
     }
 }
@@ -141,15 +141,15 @@ mod tests {
         let throttle = Throttle::default();
         let reserve = |now| throttle.reserve(client(1), ThrottleSettings::default(), now);
         for left in (0..60).rev() {
-            let place = reserve(NOW);
-            assert_eq!((place.granted, place.wait_ms, place.remaining), (true, 0, left));
+            let slot = reserve(NOW);
+            assert_eq!((slot.granted, slot.wait_ms, slot.remaining), (true, 0, left));
         }
         for second in 1..=25 {
             assert_eq!((reserve(NOW).granted, second), (true, second));
         }
         let refused = reserve(NOW);
         assert_eq!((refused.granted, refused.wait_ms), (false, 26_000));
-        // A refusal takes no place: a second later there is one.
+        // A refusal takes no slot: a second later there is one.
         let next = reserve(NOW + 1_000);
         assert_eq!((next.granted, next.wait_ms), (true, 25_000));
         assert_eq!(throttle.reserve(client(2), ThrottleSettings::default(), NOW).wait_ms, 0);
@@ -166,7 +166,7 @@ mod tests {
             assert!(number % 1_000 != 0 || throttle.len() <= 1_600);
         }
         assert!(throttle.len() <= 1_600);
-        // A client that waits is not forgotten while others come and go.
+        // A client that waits is not evicted while others come and go.
         for _ in 0..70 {
             throttle.reserve(client(77_777), settings, NOW + 500);
         }
@@ -192,7 +192,7 @@ mod tests {
             throttle.give_back(client(1), settings, NOW);
         }
         assert_eq!([reserve().remaining, reserve().remaining, reserve().wait_ms], [1, 0, 1_000]);
-        // A client that gives back what it never had is not remembered.
+        // A client that releases a slot that it never had is not remembered.
         throttle.give_back(client(2), settings, NOW);
         assert_eq!(throttle.len(), 1);
     }
@@ -206,9 +206,9 @@ mod tests {
             let mut turns = Vec::new();
             for step in steps {
                 now += step;
-                let place = throttle.reserve(client(1), settings, now);
-                if place.granted {
-                    turns.push(now + i64::from(place.wait_ms));
+                let slot = throttle.reserve(client(1), settings, now);
+                if slot.granted {
+                    turns.push(now + i64::from(slot.wait_ms));
                 }
             }
             prop_assert!(turns.is_sorted(), "in the order of arrival");

@@ -1,4 +1,4 @@
-//! Requests by caller, surface and UTC day: on their way to the store, and as pages show them.
+//! Requests by caller, surface and UTC day: pending writes to the store, and the records of queries.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -17,7 +17,7 @@ pub const USAGE_DAYS_MAX: u32 = 90;
 /// Callers of an account whose usage is listed; those with most requests.
 pub const USAGE_CALLERS_MAX: u32 = 1_000;
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Answered, or the client disconnected before.
@@ -31,20 +31,20 @@ pub enum Outcome {
 /// A request of a known caller, at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedRequest {
-    /// Whose request.
+    /// The caller's credential.
     pub used: Used,
     /// The account of the caller.
     pub account: AccountId,
     /// The surface, out of a small closed set; never a text that a caller chose.
     pub surface: &'static str,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
 /// Numbers of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UsageCounts {
-    /// All, whatever became of them.
+    /// All requests, whatever their outcome.
     pub requests: i64,
     /// Those that a limit refused: 429.
     pub rate_limited: i64,
@@ -81,7 +81,7 @@ pub struct SurfaceUsage {
     pub counts: UsageCounts,
 }
 
-/// Requests of one caller in all days that are asked for.
+/// Requests of one caller in all days of the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallerUsage {
     /// Which key, alias or origin; an alias or origin may have been removed since.
@@ -104,7 +104,7 @@ pub const fn utc_day(at: UnixMillis) -> i64 {
     at.div_euclid(DAY_MS)
 }
 
-/// What pending requests are counted under. One caller has few of them, so its number alone is hashed.
+/// Key under which pending requests are counted. One caller has few of them, so its number alone is hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UseKey {
     pub(crate) used: Used,
@@ -151,7 +151,7 @@ impl PendingUse {
         self.0.iter().flat_map(|shard| std::mem::take(&mut *shard.lock())).collect()
     }
 
-    /// Puts back what could not be written.
+    /// Returns counts after a failed write.
     pub(crate) fn restore(&self, uses: HashMap<UseKey, Use>) {
         for (key, used) in uses {
             self.add(key, used);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_written_is_counted_again() {
+    fn counts_of_a_failed_write_are_counted_again() {
         let pending = PendingUse::default();
         let key = Used::Key(KeyId(1));
         pending.record(of(key, "main", Outcome::RateLimited), 10);

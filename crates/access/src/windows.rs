@@ -11,7 +11,7 @@ use crate::{ClientNet, Subject, UnixMillis, WindowLimits};
 
 pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const DAY_MS: i64 = 86_400_000;
-/// What limit and remaining say where there is no limit.
+/// Value of `limit` and `remaining` where there is no limit.
 pub const UNLIMITED: u32 = 2_147_483_647;
 /// Locks; more than threads, so that two requests seldom meet.
 const SHARDS: usize = 64;
@@ -24,33 +24,33 @@ pub trait Windows: Send + Sync {
     /// [`crate::AccessError::Unavailable`] when the counts cannot be consulted; no request is served then.
     fn admit(&self, subject: Subject, limits: WindowLimits, now: UnixMillis) -> AccessFuture<'_, Decision>;
 
-    /// Takes the next place in the queue of a client without credentials.
+    /// Takes the next slot in the queue of an anonymous client.
     ///
     /// # Errors
     /// As [`Windows::admit`].
     fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> AccessFuture<'_, Reservation>;
 
-    /// Gives one place back: a client went away before its turn. What cannot be given back is lost to that client alone.
+    /// Releases one slot of a client that disconnected before its turn. A slot that cannot be released is lost to that client alone.
     fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis);
 
-    /// How the counting together with other gateways is; `None` where nothing is shared.
+    /// State of the windows shared with other gateways; `None` where nothing is shared.
     fn shared(&self) -> Option<SharedState> {
         None
     }
 }
 
-/// How the shared windows are.
+/// State of the shared windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedState {
     /// Whether requests are decided together with the other gateways.
     pub is_shared: bool,
-    /// How often Redis went away.
+    /// How often Redis became unreachable.
     pub lost: u64,
-    /// Requests that were decided alone.
+    /// Requests that were decided without Redis.
     pub alone: u64,
 }
 
-/// What became of one request, and what its answer says about the windows.
+/// The decision about one request, with the values of its rate-limit headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     /// Whether it is served.
@@ -72,7 +72,7 @@ pub struct Decision {
 /// Requests that a subject has been granted in the current windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Granted {
-    /// Whose.
+    /// The key, alias or origins that were counted.
     pub subject: Subject,
     /// In the clock minute.
     pub in_minute: u32,
@@ -80,7 +80,7 @@ pub struct Granted {
     pub in_day: u32,
 }
 
-/// Counts of one subject, and what of them the store does not know yet.
+/// Counts of one subject, and the part of them that is not yet in the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WindowState {
     pub(crate) minute: u32,
@@ -124,7 +124,7 @@ impl WindowState {
     }
 }
 
-/// What is left of both windows after a request; `None` where there is no limit.
+/// Remaining requests of both windows after a request; `None` where there is no limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left {
     pub(crate) minute: u32,
@@ -134,7 +134,7 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// What the answer says.
+    /// The decision for the answer.
     pub(crate) fn decision(self, admitted: bool, limits: WindowLimits, now: UnixMillis) -> Decision {
         let minute_left = self.in_minute.unwrap_or(UNLIMITED);
         let day_left = self.in_day.unwrap_or(UNLIMITED);
@@ -193,13 +193,13 @@ impl std::hash::BuildHasher for NumberState {
     }
 }
 
-/// Subjects with neighbouring ids stand together: row ids are dense, so the map of pages stays in the cache however many
+/// Subjects with neighbouring ids share a page: row ids are dense, so the map of pages stays in the cache however many
 /// subjects there are, and a decision waits for memory once.
 const PAGE: usize = 64;
 type Page = Box<[WindowState; PAGE]>;
 
-/// Page and place in it: the kind of the subject in the two lowest bits of both numbers.
-const fn place(number: i64) -> (i64, usize) {
+/// Page and index in it: the kind of the subject is in the two lowest bits of both numbers.
+const fn page_index(number: i64) -> (i64, usize) {
     let (id, kind) = (number >> 2, number & 3);
     let page = PAGE.cast_signed() as i64;
     (id.div_euclid(page) << 2 | kind, id.rem_euclid(page).cast_unsigned() as usize)
@@ -232,7 +232,7 @@ impl WindowTable {
     /// Counts one request, or refuses it without counting; see [`Windows::admit`].
     pub fn admit(&self, subject: Subject, limits: WindowLimits, now: UnixMillis) -> Decision {
         let number = subject.number();
-        let (page, at) = place(number);
+        let (page, at) = page_index(number);
         let mut shard = self.shard(page).lock();
         let Shard { pages, changed } = &mut *shard;
         let count = &mut pages.entry(page).or_insert_with(empty_page)[at];
@@ -249,9 +249,9 @@ impl WindowTable {
         &self.shards[(spread >> 20) as usize % SHARDS]
     }
 
-    /// Sets what the store knows; the shares of other processes are in it.
+    /// Sets the counts of the store, which include those of other processes.
     pub(crate) fn set(&self, number: i64, stored: WindowState) {
-        let (page, at) = place(number);
+        let (page, at) = page_index(number);
         let mut shard = self.shard(page).lock();
         let count = &mut shard.pages.entry(page).or_insert_with(empty_page)[at];
         if stored.minute == count.minute {
@@ -273,7 +273,7 @@ impl WindowTable {
             let mut shard = shard.lock();
             let Shard { pages, changed } = &mut *shard;
             for number in changed.drain(..) {
-                let (page, at) = place(number);
+                let (page, at) = page_index(number);
                 if let Some(count) = pages.get_mut(&page).map(|page| &mut page[at]) {
                     taken.push((number, *count));
                     (count.minute_pending, count.day_pending) = (0, 0);
@@ -283,10 +283,10 @@ impl WindowTable {
         taken
     }
 
-    /// Puts back what could not be written.
+    /// Returns counts after a failed write.
     pub(crate) fn restore(&self, taken: &[(i64, WindowState)]) {
         for (number, old) in taken {
-            let (page, at) = place(*number);
+            let (page, at) = page_index(*number);
             let mut shard = self.shard(page).lock();
             let Shard { pages, changed } = &mut *shard;
             let count = &mut pages.entry(page).or_insert_with(empty_page)[at];
@@ -306,7 +306,7 @@ impl WindowTable {
         }
     }
 
-    /// Forgets subjects that were last counted before the day of `now`.
+    /// Evicts subjects that were last counted before the day of `now`.
     pub(crate) fn forget_before(&self, now: UnixMillis) {
         let day = u32::try_from(now.max(0) / DAY_MS).unwrap_or(u32::MAX);
         for shard in &self.shards {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_counted_is_added_and_what_could_not_be_written_is_not_lost() {
+    fn counts_of_another_process_are_added_and_those_of_a_failed_write_are_not_lost() {
         let table = WindowTable::default();
         let own = WindowLimits { per_minute: Some(10), per_day: None };
         for _ in 0..3 {

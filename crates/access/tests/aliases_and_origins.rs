@@ -9,12 +9,12 @@ use paraffin_access::{
     AccessError, AccountId, DatabaseKeyStore, KeyId, KeyStore, LEASE, NewAlias, NewKey, OriginId, Plan, Subject, Used,
     WindowLimits, Windows,
 };
-use support::{Place, place};
+use support::{TestDatabase, database};
 
 const NOW: i64 = 1_700_000_000_000;
 
-async fn with_account(place: &Place) -> (DatabaseKeyStore, AccountId) {
-    let store = place.open().await;
+async fn with_account(database: &TestDatabase) -> (DatabaseKeyStore, AccountId) {
+    let store = database.open().await;
     let account = store.create_account("team", Plan::PRO, "test", NOW).await.unwrap().id;
     (store, account)
 }
@@ -27,8 +27,8 @@ fn clock() -> i64 {
 /// row AU07
 #[tokio::test]
 async fn an_alias_has_its_own_limits_and_surfaces_and_is_gone_when_removed() {
-    let Some(place) = place() else { return };
-    let (store, account) = with_account(&place).await;
+    let Some(database) = database() else { return };
+    let (store, account) = with_account(&database).await;
     let limits = WindowLimits { per_minute: Some(7), per_day: None };
     let new = NewAlias { limits, surfaces: vec!["main".into(), "espo".into()], ..NewAlias::named(account, "my-app") };
     let created = store.create_alias(new.clone(), "test", NOW).await.unwrap();
@@ -55,11 +55,11 @@ async fn an_alias_has_its_own_limits_and_surfaces_and_is_gone_when_removed() {
 
 #[tokio::test]
 async fn an_alias_removed_by_another_process_is_gone_within_the_lease() {
-    let Some(place) = place() else { return };
-    let (serving, account) = with_account(&place).await;
+    let Some(database) = database() else { return };
+    let (serving, account) = with_account(&database).await;
     serving.create_alias(NewAlias::named(account, "my-app"), "test", NOW).await.unwrap();
     assert!(serving.find_alias("my-app").await.unwrap().is_some());
-    let tool = place.open().await;
+    let tool = database.open().await;
     tool.remove_alias("my-app", "cli", NOW).await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(serving.find_alias("my-app").await.unwrap().is_none());
@@ -68,8 +68,8 @@ async fn an_alias_removed_by_another_process_is_gone_within_the_lease() {
 /// row AU06
 #[tokio::test]
 async fn an_origin_is_served_once_its_ownership_is_proved() {
-    let Some(place) = place() else { return };
-    let (store, account) = with_account(&place).await;
+    let Some(database) = database() else { return };
+    let (store, account) = with_account(&database).await;
     let register = |text: &str, account| {
         let store = store.clone();
         let pattern = text.parse().unwrap();
@@ -111,8 +111,8 @@ async fn an_origin_is_served_once_its_ownership_is_proved() {
 
 #[tokio::test]
 async fn counts_survive_a_restart_and_a_kill_loses_at_most_the_last_second() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let limits = WindowLimits { per_minute: None, per_day: Some(1_000) };
     let key = store.create(NewKey::named("k"), "test", NOW).await.unwrap().record.id;
     // One moment for all, so that they are of one day.
@@ -120,18 +120,18 @@ async fn counts_survive_a_restart_and_a_kill_loses_at_most_the_last_second() {
     for _ in 0..100 {
         assert!(store.admit(Subject::Key(key), limits, now).await.unwrap().admitted);
     }
-    // Nothing is closed: what a kill would leave behind is what the file holds a second later.
+    // Nothing is closed: the file now has what a kill a second later would leave.
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let again = place.open().await;
+    let again = database.open().await;
     let decision = again.admit(Subject::Key(key), limits, now).await.unwrap();
     assert_eq!(decision.daily_remaining, 1_000 - 101, "{decision:?}");
 }
 
 #[tokio::test]
 async fn several_processes_share_their_counts() {
-    let Some(place) = place() else { return };
-    let first = place.open().await;
-    let second = place.open().await;
+    let Some(database) = database() else { return };
+    let first = database.open().await;
+    let second = database.open().await;
     let (subject, limits, now) =
         (Subject::Key(KeyId(1)), WindowLimits { per_minute: None, per_day: Some(10_000) }, clock());
     for _ in 0..100 {
@@ -150,8 +150,8 @@ async fn several_processes_share_their_counts() {
 
 #[tokio::test]
 async fn the_pattern_that_says_most_of_an_origin_counts() {
-    let Some(place) = place() else { return };
-    let (store, account) = with_account(&place).await;
+    let Some(database) = database() else { return };
+    let (store, account) = with_account(&database).await;
     let page = "https://shop.app.example.com";
     assert!(store.find_origin(page).await.unwrap().is_none());
     for pattern in ["https://*.example.com", "https://*.app.example.com", page] {

@@ -1,4 +1,4 @@
-//! What several processes do at the same moment, each with a store of its own on one database.
+//! Concurrent calls of several processes, each with a store of its own on one database.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -9,20 +9,20 @@ use paraffin_access::{
     AccessError, AccountId, DatabaseKeyStore, Grace, KeyId, KeySelector, KeyStore as _, LEASE, NewAlias, NewKey, Plan,
     Subject, Used, WindowLimits, Windows as _,
 };
-use support::{Place, place};
+use support::{TestDatabase, database};
 
 const NOW: i64 = 1_700_000_000_000;
 
-async fn three(place: &Place) -> (Vec<DatabaseKeyStore>, AccountId) {
+async fn three(database: &TestDatabase) -> (Vec<DatabaseKeyStore>, AccountId) {
     let mut stores = Vec::new();
     for _ in 0..3 {
-        stores.push(place.open().await);
+        stores.push(database.open().await);
     }
     let account = stores[0].create_account("team", Plan::PRO, "test", NOW).await.unwrap().id;
     (stores, account)
 }
 
-/// Lets every store do something `times` times, all at once; what became of each.
+/// Runs a call `times` times on every store, all concurrently; returns the results.
 async fn all_at_once<T, F>(
     stores: &[DatabaseKeyStore],
     times: usize,
@@ -47,8 +47,8 @@ fn good<T>(done: &[Result<T, AccessError>]) -> usize {
 
 #[tokio::test]
 async fn the_number_of_keys_of_a_plan_holds_when_all_create_at_once() {
-    let Some(place) = place() else { return };
-    let (stores, account) = three(&place).await;
+    let Some(database) = database() else { return };
+    let (stores, account) = three(&database).await;
     let done =
         all_at_once(
             &stores,
@@ -63,8 +63,8 @@ async fn the_number_of_keys_of_a_plan_holds_when_all_create_at_once() {
 
 #[tokio::test]
 async fn the_number_of_aliases_holds_when_all_create_at_once() {
-    let Some(place) = place() else { return };
-    let (stores, account) = three(&place).await;
+    let Some(database) = database() else { return };
+    let (stores, account) = three(&database).await;
     let number = std::sync::atomic::AtomicUsize::new(0);
     let done = all_at_once(&stores, 6, |store, _| {
         let name = format!("alias-{}", number.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
@@ -83,8 +83,8 @@ async fn the_number_of_aliases_holds_when_all_create_at_once() {
 
 #[tokio::test]
 async fn one_of_many_gets_an_alias_and_one_a_domain() {
-    let Some(place) = place() else { return };
-    let (stores, account) = three(&place).await;
+    let Some(database) = database() else { return };
+    let (stores, account) = three(&database).await;
     let done = all_at_once(&stores, 4, |store, _| async move {
         store.create_alias(NewAlias::named(account, "my-app"), "test", NOW).await
     });
@@ -110,8 +110,8 @@ async fn one_of_many_gets_an_alias_and_one_a_domain() {
 
 #[tokio::test]
 async fn a_key_is_replaced_once_and_revoked_once_when_all_ask_at_once() {
-    let Some(place) = place() else { return };
-    let (stores, account) = three(&place).await;
+    let Some(database) = database() else { return };
+    let (stores, account) = three(&database).await;
     let old = stores[0].create(NewKey::in_account("k", account), "test", NOW).await.unwrap().record.id;
     let done = all_at_once(&stores, 4, |store, _| async move {
         store.reroll(KeySelector::Id(old), Grace::of(Duration::ZERO), "test", NOW).await
@@ -132,8 +132,8 @@ async fn a_key_is_replaced_once_and_revoked_once_when_all_ask_at_once() {
 /// However many ask at once, an account has one rerolled key that still works.
 #[tokio::test]
 async fn one_rerolled_key_of_an_account_works_on_when_all_ask_at_once() {
-    let Some(place) = place() else { return };
-    let (stores, account) = three(&place).await;
+    let Some(database) = database() else { return };
+    let (stores, account) = three(&database).await;
     let mut old = Vec::new();
     for number in 0..4 {
         let new = NewKey::in_account(format!("k{number}"), account);
@@ -159,17 +159,17 @@ async fn one_rerolled_key_of_an_account_works_on_when_all_ask_at_once() {
 
 #[tokio::test]
 async fn no_count_of_any_process_is_lost_when_all_write_at_once() {
-    let Some(place) = place() else { return };
-    let (stores, account) = three(&place).await;
+    let Some(database) = database() else { return };
+    let (stores, account) = three(&database).await;
     let mut keys: Vec<KeyId> = Vec::new();
     for _ in 0..10 {
         keys.push(stores[0].create(NewKey::in_account("k", account), "test", NOW).await.unwrap().record.id);
     }
     let limits = WindowLimits { per_minute: None, per_day: Some(1_000_000) };
     let today = support::clock();
-    let asked = keys.clone();
+    let used = keys.clone();
     let done = all_at_once(&stores, 20, |store, _| {
-        let keys = asked.clone();
+        let keys = used.clone();
         async move {
             for key in keys {
                 store.record_use(support::request(Used::Key(key), account), NOW);
@@ -183,7 +183,7 @@ async fn no_count_of_any_process_is_lost_when_all_write_at_once() {
         store.flush().await.unwrap();
     }
     assert!(stores[2].list_of(account).await.unwrap().iter().all(|key| key.request_count == 60));
-    let late = place.open().await;
+    let late = database.open().await;
     for key in keys {
         let counted = late.admit(Subject::Key(key), limits, today).await.unwrap();
         assert_eq!(counted.daily_remaining, 1_000_000 - 61);
@@ -193,8 +193,8 @@ async fn no_count_of_any_process_is_lost_when_all_write_at_once() {
 /// row AU04
 #[tokio::test]
 async fn after_a_revocation_was_answered_no_process_takes_the_key() {
-    let Some(place) = place() else { return };
-    let (stores, account) = three(&place).await;
+    let Some(database) = database() else { return };
+    let (stores, account) = three(&database).await;
     for _ in 0..3 {
         let created = stores[0].create(NewKey::in_account("k", account), "test", NOW).await.unwrap();
         for store in &stores {

@@ -1,4 +1,4 @@
-//! What is true of accounts in a file.
+//! Accounts in a SQLite file.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -7,15 +7,15 @@ use paraffin_access::{
     AccessError, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeyStore as _, LEASE, NewKey, Plan, Used,
 };
 use sqlx::{ConnectOptions as _, Connection as _, sqlite::SqliteConnectOptions};
-use support::place;
+use support::database;
 
 const NOW: i64 = 1_700_000_000_000;
 
 /// row AU01
 #[tokio::test]
 async fn the_file_holds_a_digest_and_never_the_key() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let created = create(&store, "secret").await;
     assert!(accepted(&store, &created.key, NOW).await);
     store.record_use(support::request(Used::Key(created.record.id), created.record.account), NOW);
@@ -23,7 +23,7 @@ async fn the_file_holds_a_digest_and_never_the_key() {
     let text = created.key.reveal();
     let bytes: Vec<u8> = (0..32).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
     let mut seen = 0;
-    for entry in std::fs::read_dir(place.path().parent().unwrap()).unwrap() {
+    for entry in std::fs::read_dir(database.path().parent().unwrap()).unwrap() {
         let content = match std::fs::read(entry.unwrap().path()) {
             Ok(content) => content,
             // SQLite's journal, which goes with its last connection.
@@ -39,8 +39,9 @@ async fn the_file_holds_a_digest_and_never_the_key() {
 
 #[tokio::test]
 async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() {
-    let Some(place) = place() else { return };
-    let mut old = SqliteConnectOptions::new().filename(place.path()).create_if_missing(true).connect().await.unwrap();
+    let Some(database) = database() else { return };
+    let mut old =
+        SqliteConnectOptions::new().filename(database.path()).create_if_missing(true).connect().await.unwrap();
     sqlx::raw_sql(concat!(
         "CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY);",
         include_str!("../migrations/sqlite/0001_keys.sql"),
@@ -56,7 +57,7 @@ async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() 
         .await
         .unwrap();
     old.close().await.unwrap();
-    let store = place.open().await;
+    let store = database.open().await;
     let found = store.authenticate(&key, NOW).await.unwrap().unwrap();
     assert_eq!((found.id, found.plan.clone(), found.admin, found.request_count), (KeyId(7), Plan::PRO, true, 9));
     let accounts = store.accounts().await.unwrap();
@@ -65,8 +66,9 @@ async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() 
 
 #[tokio::test]
 async fn a_key_in_its_grace_is_known_as_rerolled_after_the_migration() {
-    let Some(place) = place() else { return };
-    let mut old = SqliteConnectOptions::new().filename(place.path()).create_if_missing(true).connect().await.unwrap();
+    let Some(database) = database() else { return };
+    let mut old =
+        SqliteConnectOptions::new().filename(database.path()).create_if_missing(true).connect().await.unwrap();
     sqlx::raw_sql(concat!(
         "CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY);",
         include_str!("../migrations/sqlite/0001_keys.sql"),
@@ -81,7 +83,7 @@ async fn a_key_in_its_grace_is_known_as_rerolled_after_the_migration() {
     .await
     .unwrap();
     old.close().await.unwrap();
-    let keys = place.open().await.list().await.unwrap();
+    let keys = database.open().await.list().await.unwrap();
     let found: Vec<_> = keys.iter().map(|key| (key.expires_at, key.own_expires_at, key.is_replaced)).collect();
     assert_eq!(found, [(Some(100), None, true), (None, None, false)]);
 }
@@ -89,41 +91,41 @@ async fn a_key_in_its_grace_is_known_as_rerolled_after_the_migration() {
 /// row AU10
 #[tokio::test]
 async fn a_store_that_is_taken_away_serves_nobody_and_serves_again_when_it_is_back() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let created = create(&store, "k").await;
     assert!(accepted(&store, &created.key, NOW).await);
-    let aside = place.path().with_extension("aside");
-    std::fs::rename(place.path(), &aside).unwrap();
+    let aside = database.path().with_extension("aside");
+    std::fs::rename(database.path(), &aside).unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(matches!(store.authenticate(&created.key, NOW).await, Err(AccessError::Unavailable(_))));
     assert!(matches!(store.available().await, Err(AccessError::Unavailable(_))));
     // An empty file in its place is not the store.
-    std::fs::write(place.path(), b"").unwrap();
+    std::fs::write(database.path(), b"").unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(store.authenticate(&created.key, NOW).await.is_err());
-    std::fs::rename(&aside, place.path()).unwrap();
+    std::fs::rename(&aside, database.path()).unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(accepted(&store, &created.key, NOW).await);
 }
 
 #[tokio::test]
 async fn a_file_that_is_no_database_is_an_error() {
-    let Some(place) = place() else { return };
+    let Some(database) = database() else { return };
     std::fs::write(
-        place.path(),
+        database.path(),
         b"this is not a database, only text that is long enough to be read as a header........................",
     )
     .unwrap();
-    assert!(place.try_open().await.is_err());
+    assert!(database.try_open().await.is_err());
 }
 
 #[tokio::test]
 async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
-    let Some(place) = place() else { return };
-    place.open().await.close().await.unwrap();
-    place.shell("INSERT INTO schema_version (version) VALUES (99)").await.unwrap();
-    let Err(error) = place.try_open().await else { panic!("opened a newer store") };
+    let Some(database) = database() else { return };
+    database.open().await.close().await.unwrap();
+    database.shell("INSERT INTO schema_version (version) VALUES (99)").await.unwrap();
+    let Err(error) = database.try_open().await else { panic!("opened a newer store") };
     assert!(matches!(error, AccessError::NewerSchema { found: 99, known: 5 }), "{error}");
     assert!(error.to_string().contains("99"));
 }

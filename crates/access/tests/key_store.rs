@@ -9,7 +9,7 @@ use paraffin_access::{
     AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, Grace, KeyId, KeySelector, KeyStore, LEASE, NewKey,
     Plan, Plans, Used, WindowLimits,
 };
-use support::place;
+use support::database;
 
 const NOW: i64 = 1_700_000_000_000;
 
@@ -24,8 +24,8 @@ async fn accepted(store: &DatabaseKeyStore, key: &ApiKey, now: i64) -> bool {
 /// row AU02
 #[tokio::test]
 async fn a_key_is_listed_with_name_creation_last_use_and_request_count() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let created = create(&store, "production-backend").await;
     for second in 1..=3 {
         store.record_use(support::request(Used::Key(created.record.id), created.record.account), NOW + second * 1000);
@@ -42,8 +42,8 @@ async fn a_key_is_listed_with_name_creation_last_use_and_request_count() {
 /// row AU03
 #[tokio::test]
 async fn settings_of_a_key_come_back_when_it_is_authenticated() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let limits = WindowLimits { per_minute: Some(5), per_day: None };
     let new = NewKey { limits, admin: true, management: true, ..NewKey::on_plan("operator", Plan::BUSINESS) };
     let created = store.create(new, "test", NOW).await.unwrap();
@@ -57,8 +57,8 @@ async fn settings_of_a_key_come_back_when_it_is_authenticated() {
 /// row AU04
 #[tokio::test]
 async fn a_revoked_key_is_refused_by_the_very_next_request() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     for selector_by_key in [true, false] {
         let created = create(&store, "k").await;
         assert!(accepted(&store, &created.key, NOW).await);
@@ -73,11 +73,11 @@ async fn a_revoked_key_is_refused_by_the_very_next_request() {
 /// row AU04
 #[tokio::test]
 async fn a_revocation_by_another_process_is_seen_within_the_lease() {
-    let Some(place) = place() else { return };
-    let serving = place.open().await;
+    let Some(database) = database() else { return };
+    let serving = database.open().await;
     let created = create(&serving, "k").await;
     assert!(accepted(&serving, &created.key, NOW).await);
-    let tool = place.open().await;
+    let tool = database.open().await;
     tool.revoke(KeySelector::Id(created.record.id), "cli", NOW).await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(!accepted(&serving, &created.key, NOW).await);
@@ -85,11 +85,11 @@ async fn a_revocation_by_another_process_is_seen_within_the_lease() {
 
 #[tokio::test]
 async fn a_change_made_with_the_database_shell_is_seen_within_the_lease() {
-    let Some(place) = place() else { return };
-    let serving = place.open().await;
+    let Some(database) = database() else { return };
+    let serving = database.open().await;
     let created = create(&serving, "k").await;
     assert!(accepted(&serving, &created.key, NOW).await);
-    place.shell("UPDATE api_key SET revoked_at = 1").await.unwrap();
+    database.shell("UPDATE api_key SET revoked_at = 1").await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(!accepted(&serving, &created.key, NOW).await);
 }
@@ -97,8 +97,8 @@ async fn a_change_made_with_the_database_shell_is_seen_within_the_lease() {
 /// row AU14
 #[tokio::test]
 async fn a_revoked_an_expired_and_an_unknown_key_look_the_same() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let revoked = create(&store, "revoked").await;
     store.revoke(KeySelector::Id(revoked.record.id), "test", NOW).await.unwrap();
     let expired = create(&store, "expired").await;
@@ -110,8 +110,8 @@ async fn a_revoked_an_expired_and_an_unknown_key_look_the_same() {
 
 #[tokio::test]
 async fn reroll_keeps_the_settings_and_ends_the_old_key_after_its_grace() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let new = NewKey { admin: true, ..NewKey::on_plan("n", Plan::PRO) };
     let old = store.create(new.clone(), "test", NOW).await.unwrap();
     let fresh =
@@ -135,8 +135,8 @@ async fn reroll_keeps_the_settings_and_ends_the_old_key_after_its_grace() {
 
 #[tokio::test]
 async fn every_change_is_in_the_audit_log_and_no_line_of_it_can_be_changed() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let created = create(&store, "k").await;
     let rerolled =
         store.reroll(KeySelector::Id(created.record.id), Grace::of(Duration::ZERO), "cli", NOW + 1).await.unwrap();
@@ -157,14 +157,14 @@ async fn every_change_is_in_the_audit_log_and_no_line_of_it_can_be_changed() {
     let keys = [created.key.reveal(), rerolled.key.reveal()];
     assert!(rows.iter().all(|row| keys.iter().all(|key| !row.detail.contains(key))));
 
-    assert!(place.shell("UPDATE audit SET actor = 'nobody'").await.is_err());
-    assert!(place.shell("DELETE FROM audit").await.is_err());
+    assert!(database.shell("UPDATE audit SET actor = 'nobody'").await.is_err());
+    assert!(database.shell("DELETE FROM audit").await.is_err());
 }
 
 #[tokio::test]
 async fn bad_names_and_unknown_keys_are_refused() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     for name in [String::new(), "a".repeat(10_240), "a\nb".to_owned()] {
         assert!(matches!(store.create(NewKey::named(name), "test", NOW).await, Err(AccessError::InvalidName)));
     }
@@ -180,8 +180,8 @@ async fn bad_names_and_unknown_keys_are_refused() {
 
 #[tokio::test]
 async fn a_plan_bounds_the_active_keys_of_an_account() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let account = store.create_account("team", Plan::PRO, "test", NOW).await.unwrap().id;
     let mut last = None;
     for _ in 0..10 {
@@ -206,16 +206,16 @@ async fn a_plan_bounds_the_active_keys_of_an_account() {
     store.create(NewKey::in_account("k", free), "test", NOW).await.unwrap();
     assert_eq!(store.list_of(free).await.unwrap().len(), 2);
 
-    let nobody = store.create(NewKey::in_account("k", AccountId(99)), "test", NOW).await;
-    assert!(matches!(nobody, Err(AccessError::NoSuchAccount)));
+    let unknown = store.create(NewKey::in_account("k", AccountId(99)), "test", NOW).await;
+    assert!(matches!(unknown, Err(AccessError::NoSuchAccount)));
     let unknown = store.create(NewKey::on_plan("k", "gold".parse().unwrap()), "test", NOW).await;
     assert!(matches!(unknown, Err(AccessError::UnknownPlan { .. })), "{unknown:?}");
 }
 
 #[tokio::test]
 async fn another_plan_counts_from_the_next_request_on() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let created = create(&store, "k").await;
     assert!(accepted(&store, &created.key, NOW).await);
     store.set_plan(created.record.account, Plan::PRO, "test", NOW).await.unwrap();
@@ -224,8 +224,8 @@ async fn another_plan_counts_from_the_next_request_on() {
 
 #[tokio::test]
 async fn a_clean_stop_loses_no_counted_use() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let created = create(&store, "k").await;
     let mut tasks = Vec::new();
     for _ in 0..8 {
@@ -241,25 +241,25 @@ async fn a_clean_stop_loses_no_counted_use() {
         task.await.unwrap();
     }
     store.close().await.unwrap();
-    let again = place.open().await;
+    let again = database.open().await;
     assert_eq!(again.list().await.unwrap()[0].request_count, 4000);
 }
 
 /// row AU10
 #[tokio::test]
 async fn a_table_that_cannot_be_read_is_an_unavailable_store_not_an_unknown_key() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let created = create(&store, "k").await;
-    place.shell("ALTER TABLE api_key RENAME TO gone").await.unwrap();
+    database.shell("ALTER TABLE api_key RENAME TO gone").await.unwrap();
     assert!(matches!(store.authenticate(&created.key, NOW).await, Err(AccessError::Unavailable(_))));
 }
 
 #[tokio::test]
 async fn processes_that_open_a_new_database_together_all_succeed() {
-    let Some(place) = place() else { return };
+    let Some(database) = database() else { return };
     let opened = (0..4).map(|_| {
-        let at = place.at();
+        let at = database.location();
         tokio::spawn(async move { DatabaseKeyStore::open_at(&at, Plans::default()).await.map(|_| ()) })
     });
     for task in opened.collect::<Vec<_>>() {
@@ -270,8 +270,8 @@ async fn processes_that_open_a_new_database_together_all_succeed() {
 /// row AU14
 #[tokio::test]
 async fn an_expired_key_is_refused_from_the_moment_that_it_expires() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let ends = NOW + 1_000;
     let new = NewKey { expires_at: Some(ends), ..NewKey::on_plan("short", Plan::PRO) };
     let created = store.create(new, "test", NOW).await.unwrap();
@@ -298,8 +298,8 @@ async fn an_expired_key_is_refused_from_the_moment_that_it_expires() {
 
 #[tokio::test]
 async fn a_reroll_keeps_the_expiry_and_an_expired_key_counts_for_no_plan() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let ends = NOW + 100_000;
     let new = NewKey { expires_at: Some(ends), ..NewKey::named("k") };
     let first = store.create(new, "test", NOW).await.unwrap();

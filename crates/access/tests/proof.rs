@@ -14,19 +14,19 @@ use tokio::net::{TcpListener, UdpSocket};
 
 const NOW: i64 = 1_700_000_000_000;
 
-/// Answers TXT questions for `_paraffin.<any>` with `txt` and address questions with `address`.
+/// Answers TXT queries for `_paraffin.<any>` with `txt` and address queries with `address`.
 struct Dns {
     address: SocketAddr,
     txt: Arc<Mutex<Vec<String>>>,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 async fn dns(points_to: [u8; 4]) -> Dns {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
     let txt = Arc::new(Mutex::new(Vec::new()));
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let (values, names) = (Arc::clone(&txt), Arc::clone(&asked));
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let (values, names) = (Arc::clone(&txt), Arc::clone(&requests));
     tokio::spawn(async move {
         let mut question = [0; 512];
         loop {
@@ -49,7 +49,7 @@ async fn dns(points_to: [u8; 4]) -> Dns {
             socket.send_to(&answer, from).await.unwrap();
         }
     });
-    Dns { address, txt, asked }
+    Dns { address, txt, requests }
 }
 
 fn text_data(text: &str) -> Vec<u8> {
@@ -69,23 +69,23 @@ fn parse(message: &[u8]) -> (String, u16, usize) {
     (labels.join("."), u16::from_be_bytes([message[at + 1], message[at + 2]]), at + 5)
 }
 
-/// A web server with one answer; what it was asked.
+/// A web server with one answer; returns its port and the requests that it receives.
 async fn web(answer: Arc<Mutex<String>>) -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let requests = Arc::clone(&asked);
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&requests);
     tokio::spawn(async move {
         loop {
             let Ok((mut stream, _)) = listener.accept().await else { return };
             let mut request = vec![0; 4096];
             let length = stream.read(&mut request).await.unwrap();
-            requests.lock().unwrap().push(String::from_utf8_lossy(&request[..length]).into_owned());
+            received.lock().unwrap().push(String::from_utf8_lossy(&request[..length]).into_owned());
             let text = answer.lock().unwrap().clone();
             let _ = stream.write_all(text.as_bytes()).await;
         }
     });
-    (port, asked)
+    (port, requests)
 }
 
 fn ok(body: &str) -> String {
@@ -93,16 +93,16 @@ fn ok(body: &str) -> String {
 }
 
 struct Site {
-    _place: support::Place,
+    _database: support::TestDatabase,
     store: DatabaseKeyStore,
     account: AccountId,
 }
 
 async fn site() -> Option<Site> {
-    let place = support::place()?;
-    let store = place.open().await;
+    let database = support::database()?;
+    let store = database.open().await;
     let account = store.create_account("site", Plan::PRO, "test", NOW).await.unwrap().id;
-    Some(Site { _place: place, store, account })
+    Some(Site { _database: database, store, account })
 }
 
 impl Site {
@@ -127,10 +127,12 @@ async fn a_dns_record_with_the_token_proves_the_domain_of_an_origin() {
     let settings = ProofSettings { well_known: false, name_servers: vec![dns.address], ..ProofSettings::default() };
     let prover = OwnershipProver::new(settings);
     let origin = site.register(&prover, "https://*.example.com").await;
-    let told = prover.instructions(&origin).unwrap();
+    let instructions = prover.instructions(&origin).unwrap();
     assert!(
-        told.contains("_paraffin.example.com") && told.contains(&origin.token) && !told.contains("well-known"),
-        "{told}"
+        instructions.contains("_paraffin.example.com")
+            && instructions.contains(&origin.token)
+            && !instructions.contains("well-known"),
+        "{instructions}"
     );
     for wrong in [
         vec![],
@@ -145,7 +147,7 @@ async fn a_dns_record_with_the_token_proves_the_domain_of_an_origin() {
     *dns.txt.lock().unwrap() = vec!["other".to_owned(), format!("paraffin-verify={}", origin.token)];
     assert_eq!(site.verify(&prover, &origin).await.unwrap().verified_at, Some(NOW + 1));
     assert!(site.is_served("https://app.example.com").await);
-    assert!(dns.asked.lock().unwrap().iter().all(|name| name == "_paraffin.example.com"));
+    assert!(dns.requests.lock().unwrap().iter().all(|name| name == "_paraffin.example.com"));
     assert_eq!(site.store.audit(1).await.unwrap()[0].detail, "by=dns");
 }
 
@@ -156,7 +158,7 @@ async fn a_file_with_the_token_proves_the_domain_of_an_origin() {
     let dns = dns([127, 0, 0, 1]).await;
     let answer =
         Arc::new(Mutex::new("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()));
-    let (port, asked) = web(Arc::clone(&answer)).await;
+    let (port, requests) = web(Arc::clone(&answer)).await;
     let settings = ProofSettings {
         dns: false,
         name_servers: vec![dns.address],
@@ -183,17 +185,17 @@ async fn a_file_with_the_token_proves_the_domain_of_an_origin() {
     *answer.lock().unwrap() = ok(&format!("{}\n", origin.token));
     site.verify(&prover, &origin).await.unwrap();
     assert!(site.is_served("https://app.example.com").await);
-    let request = asked.lock().unwrap().last().unwrap().clone();
+    let request = requests.lock().unwrap().last().unwrap().clone();
     assert!(request.starts_with("GET /.well-known/paraffin-verify.txt HTTP/1.1\r\n"), "{request}");
     assert!(request.contains(&format!("host: app.example.com:{port}\r\n")), "{request}");
 
     // A name that points into our own network is not followed, unless the operator wants it.
     let strict = OwnershipProver::new(ProofSettings { private_addresses: false, ..settings });
     let inside = site.register(&strict, "https://inside.example.com").await;
-    let before = asked.lock().unwrap().len();
+    let before = requests.lock().unwrap().len();
     let refused = site.verify(&strict, &inside).await.unwrap_err().to_string();
     assert!(refused.contains("no public address"), "{refused}");
-    assert_eq!(asked.lock().unwrap().len(), before, "nothing was fetched");
+    assert_eq!(requests.lock().unwrap().len(), before, "nothing was fetched");
 }
 
 /// row AU06
@@ -207,7 +209,7 @@ async fn proof_can_be_switched_off_and_the_own_machine_needs_none() {
     let on = OwnershipProver::new(ProofSettings::default());
     let local = site.register(&on, "http://127.0.0.1:5173").await;
     assert!(site.is_served("http://127.0.0.1:5173").await && on.instructions(&local).is_none());
-    // Registered while proof was asked for, verified after it was switched off.
+    // Registered while proof was required, verified after it was switched off.
     let waiting = site.register(&on, "https://later.example.com").await;
     assert!(!site.is_served("https://later.example.com").await);
     site.verify(&off, &waiting).await.unwrap();

@@ -1,11 +1,11 @@
-//! What is true of accounts on a PostgreSQL server alone: it is newer, paused, killed, restored.
+//! Accounts on a PostgreSQL server alone: it is newer, paused, killed, restored.
 #![allow(clippy::unwrap_used)]
 
 mod support;
 
 use std::time::{Duration, Instant};
 
-use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, KeyStore as _, LEASE, NewKey, Place as At, Plans};
+use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, DatabaseLocation, KeyStore as _, LEASE, NewKey, Plans};
 use paraffin_testkit::PostgresServer;
 
 const NOW: i64 = 1_700_000_000_000;
@@ -28,7 +28,7 @@ async fn served() -> Option<Served> {
 }
 
 async fn open(server: &PostgresServer) -> Result<DatabaseKeyStore, AccessError> {
-    DatabaseKeyStore::open_at(&At::Server(server.url().parse().unwrap()), Plans::default()).await
+    DatabaseKeyStore::open_at(&DatabaseLocation::Server(server.url().parse().unwrap()), Plans::default()).await
 }
 
 impl Served {
@@ -41,7 +41,7 @@ impl Served {
     }
 
     /// From now on every request is refused, and without a long wait.
-    async fn serves_nobody(&self) {
+    async fn refuses_every_request(&self) {
         tokio::time::sleep(LEASE).await;
         assert!(self.store.recall_key(&self.key, NOW).is_none());
         for _ in 0..5 {
@@ -62,12 +62,12 @@ impl Served {
 async fn a_paused_server_serves_nobody_after_the_lease_and_serves_again_when_it_goes_on() {
     let Some(served) = served().await else { return };
     served.server.signal("STOP");
-    // An unknown key is asked for at once: the lease is held still, but the question is not answered.
+    // An unknown key is looked up at once: the lease is still held, but the query is not answered.
     let began = Instant::now();
     let unknown = served.store.authenticate(&ApiKey::generate().unwrap(), NOW).await;
     assert!(matches!(unknown, Err(AccessError::Unavailable(_))));
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
-    served.serves_nobody().await;
+    served.refuses_every_request().await;
     served.server.signal("CONT");
     served.serves_again().await;
 }
@@ -79,7 +79,7 @@ async fn a_killed_server_serves_nobody_after_the_lease_and_loses_nothing_that_wa
     for round in 0..3 {
         let named = served.store.create(NewKey::named(format!("{round}")), "test", NOW).await.unwrap().key;
         served.server.kill();
-        served.serves_nobody().await;
+        served.refuses_every_request().await;
         served.server.run();
         served.serves_again().await;
         assert!(served.store.authenticate(&named, NOW).await.unwrap().is_some());
@@ -105,7 +105,7 @@ async fn a_server_that_is_not_there_or_refuses_is_an_error_without_the_password(
         format!("postgres://nobody:hunter2@127.0.0.1:{}/postgres", served.server.port()),
         format!("postgres://postgres:hunter2@127.0.0.1:{}/nothing", served.server.port()),
     ] {
-        let opened = DatabaseKeyStore::open_at(&At::Server(url.parse().unwrap()), Plans::default()).await;
+        let opened = DatabaseKeyStore::open_at(&DatabaseLocation::Server(url.parse().unwrap()), Plans::default()).await;
         let Err(error) = opened else { panic!("opened {url}") };
         assert!(matches!(error, AccessError::Unavailable(_)) && !error.to_string().contains("hunter2"), "{error}");
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paraffin_access::{
-    ClientNet, DatabaseKeyStore, Decision, KeyId, KeyStore as _, NewKey, Place, Plans, SharedOptions, Subject,
-    ThrottleSettings, WindowLimits, Windows as _,
+    ClientNet, DatabaseKeyStore, DatabaseLocation, Decision, KeyId, KeyStore as _, NewKey, Plans, SharedOptions,
+    Subject, ThrottleSettings, WindowLimits, Windows as _,
 };
 use paraffin_testkit::{PostgresServer, RedisServer};
 use proptest::prelude::*;
@@ -38,8 +38,8 @@ fn servers() -> Option<Servers> {
 impl Servers {
     async fn gateway(&self, gateways: u32, within: Duration) -> DatabaseKeyStore {
         let shared = SharedOptions::new(&self.redis.url(), gateways, within).unwrap();
-        let place = Place::Server(self.postgres.url().parse().unwrap());
-        DatabaseKeyStore::open_shared(&place, Plans::default(), shared).await.unwrap()
+        let location = DatabaseLocation::Server(self.postgres.url().parse().unwrap());
+        DatabaseKeyStore::open_shared(&location, Plans::default(), shared).await.unwrap()
     }
 
     async fn gateways(&self, count: u32) -> Vec<DatabaseKeyStore> {
@@ -141,7 +141,7 @@ async fn no_interleaving_of_any_gateways_grants_more_or_less_than_the_limit() {
             number.set(number.get() + 1);
             let (stores, subject) = (Arc::clone(&stores), key(number.get()));
             let limits = WindowLimits { per_minute: Some(1_000), per_day: Some(limit) };
-            let asked = turns.len();
+            let requests = turns.len();
             let admitted = runtime.block_on(async move {
                 let tasks: Vec<_> = turns
                     .into_iter()
@@ -156,7 +156,7 @@ async fn no_interleaving_of_any_gateways_grants_more_or_less_than_the_limit() {
                 }
                 admitted
             });
-            prop_assert_eq!(admitted, asked.min(limit as usize));
+            prop_assert_eq!(admitted, requests.min(limit as usize));
             Ok(())
         })
     });
@@ -216,7 +216,7 @@ async fn counts_that_redis_lost_or_brought_from_the_past_are_built_from_the_data
             0 => drop(servers.redis.ask(&["FLUSHALL"])),
             // It was full, and the one key of the counts had to go.
             1 => drop(servers.redis.ask(&["EVAL", "return redis.call('DEL', unpack(redis.call('KEYS', '*')))", "0"])),
-            // It is full and refuses to write, and then has room again.
+            // It is full and refuses to write, and then has free memory again.
             2 => {
                 servers.redis.ask(&["CONFIG", "SET", "maxmemory", "1"]);
                 for store in &stores {
@@ -225,14 +225,14 @@ async fn counts_that_redis_lost_or_brought_from_the_past_are_built_from_the_data
                 }
                 servers.redis.ask(&["CONFIG", "SET", "maxmemory", "0"]);
             }
-            // It is full and lets go of keys, which all end by themselves.
+            // It is full and evicts keys, which all have an expiry.
             3 => {
                 servers.redis.ask(&["CONFIG", "SET", "maxmemory-policy", "volatile-lru"]);
                 servers.redis.ask(&["CONFIG", "SET", "maxmemory", "1"]);
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 servers.redis.ask(&["CONFIG", "SET", "maxmemory", "0"]);
             }
-            // It starts with what it had on the disk before.
+            // It starts with the old snapshot on disk.
             _ => {
                 servers.redis.save();
                 for _ in 0..10 {
@@ -253,7 +253,7 @@ async fn counts_that_redis_lost_or_brought_from_the_past_are_built_from_the_data
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_paused_redis_holds_no_request_longer_than_its_time_and_what_it_does_late_does_not_count() {
+async fn a_paused_redis_delays_no_request_beyond_the_timeout_and_late_grants_do_not_count() {
     let Some(servers) = servers() else { return };
     let within = Duration::from_millis(500);
     let store = servers.gateway(1, within).await;
@@ -288,7 +288,7 @@ async fn a_paused_redis_holds_no_request_longer_than_its_time_and_what_it_does_l
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_a_killed_gateway_granted_alone_is_counted_by_the_others() {
+async fn grants_of_a_killed_gateway_are_counted_by_the_others() {
     let Some(servers) = servers() else { return };
     let stores = servers.gateways(2).await;
     tokio::time::sleep(CAREFUL).await;
@@ -320,9 +320,12 @@ async fn callers_without_credentials_have_one_bucket_at_all_gateways() {
     for turn in 0..14 {
         waits.push(reserve(turn % 2, 1).await);
     }
-    assert!(waits[..10].iter().all(|place| place.granted && place.wait_ms == 0), "{waits:?}");
-    for (place, minutes) in waits[10..13].iter().zip(1..) {
-        assert!(place.granted && (minutes * 60_000 - 30_000..=minutes * 60_000).contains(&place.wait_ms), "{waits:?}");
+    assert!(waits[..10].iter().all(|permit| permit.granted && permit.wait_ms == 0), "{waits:?}");
+    for (permit, minutes) in waits[10..13].iter().zip(1..) {
+        assert!(
+            permit.granted && (minutes * 60_000 - 30_000..=minutes * 60_000).contains(&permit.wait_ms),
+            "{waits:?}"
+        );
     }
     assert!(!waits[13].granted, "{waits:?}");
     let client = ClientNet::from(std::net::IpAddr::from([192, 0, 2, 2]));
@@ -343,8 +346,8 @@ async fn callers_without_credentials_have_one_bucket_at_all_gateways() {
     for at in 0..2 {
         let mut granted = 0;
         for _ in 0..10 {
-            let place = reserve(at, 3).await;
-            granted += usize::from(place.granted && place.wait_ms == 0);
+            let permit = reserve(at, 3).await;
+            granted += usize::from(permit.granted && permit.wait_ms == 0);
         }
         assert_eq!(granted, 5);
     }
@@ -352,7 +355,7 @@ async fn callers_without_credentials_have_one_bucket_at_all_gateways() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn while_redis_is_away_every_key_is_asked_for_and_nothing_is_recalled() {
+async fn while_redis_is_unreachable_every_key_is_looked_up_in_the_store() {
     let Some(mut servers) = servers() else { return };
     let stores = servers.gateways(2).await;
     let now = clock();
@@ -374,7 +377,7 @@ async fn while_redis_is_away_every_key_is_asked_for_and_nothing_is_recalled() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_decision_takes_less_than_a_millisecond_more_than_a_question_to_redis() {
+async fn one_decision_takes_less_than_a_millisecond_more_than_a_query_of_redis() {
     let Some(servers) = servers() else { return };
     let store = servers.gateway(1, PATIENT).await;
     let limits = WindowLimits { per_minute: None, per_day: Some(1_000_000) };

@@ -1,4 +1,4 @@
-//! Requests by day, caller and surface, and what is left of the windows.
+//! Requests by day, caller and surface, and the remaining requests of the windows.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -8,12 +8,12 @@ use paraffin_access::{
     OriginId, Outcome, Plan, RecordedRequest, Subject, SurfaceUsage, USAGE_CALLERS_MAX, USAGE_DAYS_MAX, UsageCounts,
     Used, WindowLimits, Windows as _, utc_day,
 };
-use support::{Place, clock, place};
+use support::{TestDatabase, clock, database};
 
 const DAY_MS: i64 = 86_400_000;
 
-async fn with_account(place: &Place) -> (DatabaseKeyStore, AccountId) {
-    let store = place.open().await;
+async fn with_account(database: &TestDatabase) -> (DatabaseKeyStore, AccountId) {
+    let store = database.open().await;
     let account = store.create_account("team", Plan::BUSINESS, "test", clock()).await.unwrap().id;
     (store, account)
 }
@@ -28,8 +28,8 @@ fn on(day: i64, surface: &str, counts: UsageCounts) -> SurfaceUsage {
 
 #[tokio::test]
 async fn requests_are_listed_by_day_and_surface_and_by_caller_with_429s_and_errors() {
-    let Some(place) = place() else { return };
-    let (store, account) = with_account(&place).await;
+    let Some(database) = database() else { return };
+    let (store, account) = with_account(&database).await;
     let now = clock();
     let (key, alias, origin) = (Used::Key(KeyId(1)), Used::Alias(AliasId(1)), Used::Origin(OriginId(1)));
     let record = |used, surface, outcome, at| {
@@ -71,15 +71,15 @@ async fn requests_are_listed_by_day_and_surface_and_by_caller_with_429s_and_erro
 
 #[tokio::test]
 async fn days_are_kept_for_ninety_days_and_no_longer() {
-    let Some(place) = place() else { return };
-    let (store, account) = with_account(&place).await;
+    let Some(database) = database() else { return };
+    let (store, account) = with_account(&database).await;
     let now = clock();
     let days = i64::from(USAGE_DAYS_MAX);
     for age in [0, days - 1, days] {
         store.record_use(support::request(Used::Key(KeyId(1)), account), now - age * DAY_MS);
     }
     store.close().await.unwrap();
-    let again = place.open().await;
+    let again = database.open().await;
     // Seen from a day earlier, the oldest would be listed if it were still there.
     let listed = again.usage(account, USAGE_DAYS_MAX, now - DAY_MS).await.unwrap();
     assert_eq!(listed.surfaces.iter().map(|one| one.day).collect::<Vec<_>>(), [utc_day(now) - days + 1]);
@@ -88,18 +88,18 @@ async fn days_are_kept_for_ninety_days_and_no_longer() {
 
 #[tokio::test]
 async fn requests_of_several_processes_are_added_and_a_failed_write_loses_none() {
-    let Some(place) = place() else { return };
-    let (first, account) = with_account(&place).await;
-    let second = place.open().await;
+    let Some(database) = database() else { return };
+    let (first, account) = with_account(&database).await;
+    let second = database.open().await;
     let now = clock();
     let request = support::request(Used::Key(KeyId(1)), account);
     for _ in 0..10 {
         first.record_use(request, now);
         second.record_use(request, now);
     }
-    place.shell("ALTER TABLE usage_day RENAME TO away").await.unwrap();
+    database.shell("ALTER TABLE usage_day RENAME TO away").await.unwrap();
     assert!(first.flush().await.is_err());
-    place.shell("ALTER TABLE away RENAME TO usage_day").await.unwrap();
+    database.shell("ALTER TABLE away RENAME TO usage_day").await.unwrap();
     second.flush().await.unwrap();
     let usage = first.usage(account, 1, now).await.unwrap();
     assert_eq!(usage.surfaces, [on(utc_day(now), "main", counts(20, 0, 0))]);
@@ -107,8 +107,8 @@ async fn requests_of_several_processes_are_added_and_a_failed_write_loses_none()
 
 #[tokio::test]
 async fn of_very_many_callers_those_with_most_requests_are_listed() {
-    let Some(place) = place() else { return };
-    let (store, account) = with_account(&place).await;
+    let Some(database) = database() else { return };
+    let (store, account) = with_account(&database).await;
     let now = clock();
     let all = i64::from(USAGE_CALLERS_MAX) + 5;
     for id in 1..=all {
@@ -122,9 +122,9 @@ async fn of_very_many_callers_those_with_most_requests_are_listed() {
 }
 
 #[tokio::test]
-async fn what_was_granted_is_read_without_counting() {
-    let Some(place) = place() else { return };
-    let (store, account) = with_account(&place).await;
+async fn grants_are_read_without_counting() {
+    let Some(database) = database() else { return };
+    let (store, account) = with_account(&database).await;
     let now = clock().div_euclid(60_000) * 60_000;
     let new = || store.create(NewKey::in_account("k", account), "test", now);
     let (used, unused, revoked) = (new().await.unwrap(), new().await.unwrap(), new().await.unwrap());

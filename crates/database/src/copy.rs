@@ -1,4 +1,4 @@
-//! Copies of a database in a file: made while others use it, and checked before one takes the place of another.
+//! Copies of a database file: taken while other processes use it, and checked before one replaces another.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ use crate::database::{BUSY, is_busy};
 use crate::migrate::Migrations;
 use crate::{DatabaseError, DatabaseFuture};
 
-/// What SQLite keeps beside a file while it is in use.
+/// Suffixes of the files that SQLite has beside a database while it is in use.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 fn failed(path: &Path, source: &io::Error) -> DatabaseError {
@@ -48,7 +48,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // What is left of it is no database that anything opens.
+        // A file that stays is harmless: no process opens it.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -84,7 +84,7 @@ async fn copy_into(connection: &mut SqliteConnection, partial: &Partial) -> Resu
     partial.sync()
 }
 
-/// Writes what a database holds now into the new file `into`, whatever other processes do with it meanwhile. Its owner alone may read
+/// Writes a snapshot of a database into the new file `into`, also while other processes use it. Its owner alone may read
 /// the copy, which is complete or not there.
 ///
 /// # Errors
@@ -103,13 +103,13 @@ pub fn copy_file<'a>(from: &'a Path, into: &'a Path) -> DatabaseFuture<'a, ()> {
     })
 }
 
-/// Whether a file is a sound database with these schemas, of which the first one must be there.
+/// Checks the integrity of a database and the versions of these schemas, of which the first one must be there.
 async fn check(connection: &mut SqliteConnection, schemas: &[Migrations]) -> Result<(), DatabaseError> {
     let report: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?;
     if report != "ok" {
         return Err(DatabaseError::Damaged(report));
     }
-    for (place, schema) in schemas.iter().enumerate() {
+    for (index, schema) in schemas.iter().enumerate() {
         let table = schema.version_table(!schema.is_guest);
         let exists: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = $1")
             .bind(&table)
@@ -124,14 +124,14 @@ async fn check(connection: &mut SqliteConnection, schemas: &[Migrations]) -> Res
         if found > known {
             return Err(DatabaseError::NewerSchema { found, known });
         }
-        if place == 0 && found == 0 {
+        if index == 0 && found == 0 {
             return Err(DatabaseError::Foreign);
         }
     }
     Ok(())
 }
 
-/// Puts a copy of `from` in the place of the database at `to`, once it was found to be sound and to have schemas that are known. What
+/// Replaces the database at `to` by a copy of `from`, after a check of its integrity and its schema versions. What
 /// is at `to` is kept at `aside`; without `aside` there may be nothing. At every moment the old or the new database is complete at
 /// `to`, but for an old one that is damaged.
 ///
@@ -165,8 +165,8 @@ pub fn restore_file<'a>(
         for suffix in BESIDE {
             let journal = with_suffix(to, suffix);
             if let (Some(aside), true) = (aside, exists(&journal)) {
-                let kept = with_suffix(aside, suffix);
-                fs::rename(&journal, &kept).map_err(|source| failed(&journal, &source))?;
+                let moved = with_suffix(aside, suffix);
+                fs::rename(&journal, &moved).map_err(|source| failed(&journal, &source))?;
             }
         }
         if is_there {
@@ -185,7 +185,7 @@ pub fn restore_file<'a>(
 /// Holds a database so that no other process can use it, with everything in the one file; `None` for a file that is no readable
 /// database, which no process can use.
 async fn hold(path: &Path) -> Result<Option<SqliteConnection>, DatabaseError> {
-    /// What `SQLite` says of a file that is no database, and of one that is damaged.
+    /// `SQLITE_NOTADB` and `SQLITE_CORRUPT`.
     const UNREADABLE: [&str; 2] = ["26", "11"];
     let code = |error: &sqlx::Error| error.as_database_error().and_then(|error| error.code().map(String::from));
     let held = async {
@@ -209,7 +209,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::{Database, Place, query};
+    use crate::{Database, DatabaseLocation, query};
 
     const SCHEMA: Migrations = Migrations {
         name: "host",
@@ -220,14 +220,14 @@ mod tests {
     const GUEST: Migrations = Migrations { name: "guest", is_guest: true, ..SCHEMA };
 
     async fn with_word(path: &Path, word: &str) -> Database {
-        let database = Database::open(&Place::File(path.to_owned()), SCHEMA).await.unwrap();
+        let database = Database::open(&DatabaseLocation::File(path.to_owned()), SCHEMA).await.unwrap();
         let insert = query("INSERT INTO word (text) VALUES ($1)").bind(word);
         insert.execute(&mut database.session().await.unwrap()).await.unwrap();
         database
     }
 
     async fn word(path: &Path) -> String {
-        let database = Database::open(&Place::File(path.to_owned()), SCHEMA).await.unwrap();
+        let database = Database::open(&DatabaseLocation::File(path.to_owned()), SCHEMA).await.unwrap();
         let row = query("SELECT text FROM word").fetch_one(&mut database.session().await.unwrap()).await.unwrap();
         database.close().await;
         row.get("text").unwrap()
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_copy_takes_the_place_of_a_database_that_no_process_has_open() {
+    async fn a_copy_replaces_a_database_that_no_process_has_open() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         with_word(&at("source"), "new").await.close().await;
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_damaged_foreign_or_newer_takes_no_place_and_a_damaged_one_is_replaced() {
+    async fn a_damaged_foreign_or_newer_file_is_not_restored_and_a_damaged_target_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let schemas = [SCHEMA, GUEST];

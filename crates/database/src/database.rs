@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use crate::migrate::Migrations;
 #[cfg(feature = "postgres")]
 use crate::server;
-use crate::{DatabaseError, DatabaseFuture, Place, Session, Transaction};
+use crate::{DatabaseError, DatabaseFuture, DatabaseLocation, Session, Transaction};
 
 /// How long a statement waits for another process's write.
 pub(crate) const BUSY: Duration = Duration::from_secs(2);
@@ -19,7 +19,7 @@ const FILE_CONNECTIONS_MAX: u32 = 4;
 /// Must be used inside a tokio runtime.
 #[derive(Debug, Clone)]
 pub struct Database {
-    place: Place,
+    location: DatabaseLocation,
     pool: Pool,
     #[cfg(feature = "postgres")]
     writer: i64,
@@ -33,28 +33,28 @@ enum Pool {
 }
 
 impl Database {
-    /// Opens a place and brings its schema up to date; a file is made where there is none. Several processes may do so at the
+    /// Opens a database and brings its schema up to date; a missing file is created. Several processes may do so at the
     /// same time.
     ///
     /// # Errors
-    /// [`DatabaseError::Unavailable`], and [`DatabaseError::NewerSchema`] where a newer program was here.
-    pub fn open(place: &Place, migrations: Migrations) -> DatabaseFuture<'_, Self> {
+    /// [`DatabaseError::Unavailable`], and [`DatabaseError::NewerSchema`] if a newer program has migrated it.
+    pub fn open(location: &DatabaseLocation, migrations: Migrations) -> DatabaseFuture<'_, Self> {
         Box::pin(async move {
             // The last connection locks a file when it closes, so this one stays until there are others.
-            let (pool, first) = match place {
-                Place::File(path) => {
+            let (pool, first) = match location {
+                DatabaseLocation::File(path) => {
                     let options = sqlite_options(path);
                     let first = first_connection(&options.clone().create_if_missing(true)).await?;
                     let pool = SqlitePoolOptions::new().max_connections(FILE_CONNECTIONS_MAX).acquire_timeout(BUSY);
                     (Pool::Sqlite(pool.connect_lazy_with(options.clone()), Box::new(options)), Some(first))
                 }
                 #[cfg(feature = "postgres")]
-                Place::Server(url) => (Pool::Postgres(server::pool(url)), None),
+                DatabaseLocation::Server(url) => (Pool::Postgres(server::pool(url)), None),
                 #[cfg(not(feature = "postgres"))]
-                Place::Server(url) => url.never(),
+                DatabaseLocation::Server(url) => url.never(),
             };
             let database = Self {
-                place: place.clone(),
+                location: location.clone(),
                 pool,
                 #[cfg(feature = "postgres")]
                 writer: migrations.writer(),
@@ -67,9 +67,9 @@ impl Database {
         })
     }
 
-    /// Where it is.
-    pub fn place(&self) -> &Place {
-        &self.place
+    /// The file or server that was opened.
+    pub fn location(&self) -> &DatabaseLocation {
+        &self.location
     }
 
     /// A connection.
@@ -101,14 +101,14 @@ impl Database {
         })
     }
 
-    /// A connection of its own, for a question that is asked again and again.
+    /// A connection outside the pool, for a query that is repeated for the life of the process.
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`] when the file is not there.
     pub fn watch(&self) -> Result<Watch, DatabaseError> {
-        let file = match &self.place {
-            Place::File(path) => Some(FileIdentity::of(path)?),
-            Place::Server(_) => None,
+        let file = match &self.location {
+            DatabaseLocation::File(path) => Some(FileIdentity::of(path)?),
+            DatabaseLocation::Server(_) => None,
         };
         Ok(Watch { database: self.clone(), file, session: None })
     }
@@ -134,7 +134,7 @@ impl Database {
     }
 }
 
-/// A connection that is made anew when it broke, and that knows whether the database is still the one that was opened.
+/// A connection that reconnects after [`Watch::release`] and checks that the database is still the one that was opened.
 pub struct Watch {
     database: Database,
     file: Option<FileIdentity>,
@@ -142,15 +142,15 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The connection, and whether it is another one than the last time.
+    /// The connection, and whether it is a new one.
     ///
     /// # Errors
-    /// [`DatabaseError::Unavailable`], also when another file is in the place of the one that was opened, and for a server that
+    /// [`DatabaseError::Unavailable`], also when another file has replaced the one that was opened, and for a server that
     /// follows another one and so may be behind.
     pub fn session(&mut self) -> DatabaseFuture<'_, (&mut Session, bool)> {
         Box::pin(async move {
             // An open file can be read after it has been moved or removed; it is then no longer ours.
-            if let (Place::File(path), Some(file)) = (&self.database.place, &self.file)
+            if let (DatabaseLocation::File(path), Some(file)) = (&self.database.location, &self.file)
                 && FileIdentity::of(path)? != *file
             {
                 return Err(DatabaseError::Unavailable("another file is in its place".to_owned()));
@@ -164,7 +164,7 @@ impl Watch {
         })
     }
 
-    /// Lets go of the connection; the next question is asked on a new one.
+    /// Drops the connection; the next query opens a new one.
     pub fn release(&mut self) {
         self.session = None;
     }
@@ -175,9 +175,9 @@ impl Database {
         match &self.pool {
             Pool::Sqlite(_, options) => Ok(options.connect().await?.into()),
             #[cfg(feature = "postgres")]
-            Pool::Postgres(_) => match &self.place {
-                Place::Server(url) => server::connect(url).await,
-                Place::File(_) => Err(DatabaseError::Url),
+            Pool::Postgres(_) => match &self.location {
+                DatabaseLocation::Server(url) => server::connect(url).await,
+                DatabaseLocation::File(_) => Err(DatabaseError::Url),
             },
         }
     }

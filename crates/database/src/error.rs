@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// Why a database did not do what it was asked for.
+/// Why a database operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// It does not answer, or it refused a statement. The text is for the operator's log, never for a caller.
@@ -8,10 +8,10 @@ pub enum DatabaseError {
     Unavailable(String),
     /// A newer version of the program wrote it.
     #[error(
-        "the database has schema version {found}, this program knows versions up to {known}: start a newer program or name another place"
+        "the database has schema version {found}, this program knows versions up to {known}: start a newer program or use another database"
     )]
     NewerSchema {
-        /// Version found.
+        /// Version of the database.
         found: i64,
         /// Newest version that this program knows.
         known: i64,
@@ -22,10 +22,10 @@ pub enum DatabaseError {
     /// Another process has the database open.
     #[error("{0} is in use: stop the instance first")]
     InUse(PathBuf),
-    /// What was found where a database is damaged.
+    /// The integrity check failed; the text is what SQLite reported.
     #[error("the database is damaged: {0}")]
     Damaged(String),
-    /// A database of another program.
+    /// The file lacks the tables of the expected schema.
     #[error("the file is no database of accounts")]
     Foreign,
     /// The text is no address of a PostgreSQL server. It is not repeated, since it may hold a password.

@@ -1,12 +1,12 @@
 use crate::query::{query_of, run_all};
-use crate::{Database, DatabaseError, Place};
+use crate::{Database, DatabaseError, DatabaseLocation};
 
 /// The steps of one crate's schema, in order; a released step never changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Migrations {
     /// Name of the crate, of lower-case letters. Crates that share a server each have their own number.
     pub name: &'static str,
-    /// Whether its tables stand in a file of another crate. The crate whose file it is has the plain name for its number.
+    /// Whether its tables are in a file of another crate. The crate that owns the file has the unprefixed version table.
     pub is_guest: bool,
     /// Steps for SQLite.
     pub sqlite: &'static [&'static str],
@@ -15,7 +15,7 @@ pub struct Migrations {
 }
 
 impl Migrations {
-    /// The number by which processes that write take turns; the same for all versions of the program.
+    /// The number of the advisory lock that serializes writers; the same for all versions of the program.
     #[cfg(feature = "postgres")]
     pub(crate) fn writer(&self) -> i64 {
         // FNV-1a.
@@ -23,16 +23,16 @@ impl Migrations {
         [b"paraffin-".as_slice(), self.name.as_bytes()].concat().iter().fold(0xcbf2_9ce4_8422_2325, mix).cast_signed()
     }
 
-    /// The table with the number of its steps; the crate whose file a database is has the plain name.
+    /// The table with the schema version; it has no prefix for the crate that owns the file.
     pub(crate) fn version_table(&self, is_host: bool) -> String {
         if is_host { "schema_version".to_owned() } else { format!("{}_schema_version", self.name) }
     }
 
     /// Brings a database to the newest schema; every step is one transaction, and of several processes one at a time does it.
     pub(crate) async fn apply(&self, database: &Database) -> Result<(), DatabaseError> {
-        let (steps, is_host) = match database.place() {
-            Place::File(_) => (self.sqlite, !self.is_guest),
-            Place::Server(_) => (self.postgres, false),
+        let (steps, is_host) = match database.location() {
+            DatabaseLocation::File(_) => (self.sqlite, !self.is_guest),
+            DatabaseLocation::Server(_) => (self.postgres, false),
         };
         let table = self.version_table(is_host);
         let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);

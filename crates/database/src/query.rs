@@ -6,7 +6,7 @@ use crate::server::in_time;
 use crate::session::{Engine, Session};
 use crate::{DatabaseError, DatabaseFuture, Transaction};
 
-/// What is handed to a statement.
+/// A bound parameter of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A whole number, or nothing.
@@ -48,18 +48,18 @@ value_of! {
 pub struct Query {
     text: SqlStr,
     values: Vec<Value>,
-    is_kept: bool,
+    is_persistent: bool,
 }
 
 /// A statement that is written in the program.
 pub fn query(text: &'static str) -> Query {
-    Query { text: sqlx::SqlSafeStr::into_sql_str(text), values: Vec::new(), is_kept: true }
+    Query { text: sqlx::SqlSafeStr::into_sql_str(text), values: Vec::new(), is_persistent: true }
 }
 
-/// A statement that the program puts together, of its own words alone: what comes from outside goes through
+/// A statement that the program assembles from its own constants alone: input of callers goes through
 /// [`Query::bind`].
 pub fn query_of(text: String) -> Query {
-    Query { text: sqlx::SqlSafeStr::into_sql_str(AssertSqlSafe(text)), values: Vec::new(), is_kept: true }
+    Query { text: sqlx::SqlSafeStr::into_sql_str(AssertSqlSafe(text)), values: Vec::new(), is_persistent: true }
 }
 
 impl Query {
@@ -69,9 +69,9 @@ impl Query {
         self
     }
 
-    /// Not to be kept prepared, since its text is seldom the same.
+    /// Leaves the statement out of the cache of prepared statements, for a text that seldom repeats.
     pub fn once(mut self) -> Self {
-        self.is_kept = false;
+        self.is_persistent = false;
         self
     }
 
@@ -139,7 +139,7 @@ impl Query {
     }
 
     fn sqlite(self) -> sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments> {
-        let mut query = sqlx::query(self.text).persistent(self.is_kept);
+        let mut query = sqlx::query(self.text).persistent(self.is_persistent);
         for value in self.values {
             query = match value {
                 Value::Integer(number) => query.bind(number),
@@ -152,7 +152,7 @@ impl Query {
 
     #[cfg(feature = "postgres")]
     fn postgres(self) -> sqlx::query::Query<'static, sqlx::Postgres, sqlx::postgres::PgArguments> {
-        let mut query = sqlx::query(self.text).persistent(self.is_kept);
+        let mut query = sqlx::query(self.text).persistent(self.is_persistent);
         for value in self.values {
             query = match value {
                 Value::Integer(number) => query.bind(number),

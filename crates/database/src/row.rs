@@ -3,7 +3,7 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::DatabaseError;
 
-/// One row of an answer.
+/// One row of a result.
 pub struct Row(pub(crate) Columns);
 
 pub(crate) enum Columns {

@@ -1,4 +1,4 @@
-//! PostgreSQL: how a connection begins, and how long a server may take for an answer.
+//! PostgreSQL: settings of a connection, and time limits for answers of the server.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::{DatabaseError, ServerUrl, Session, Transaction};
 
 /// How long a caller waits for a connection, a new one included.
 const CONNECT: Duration = Duration::from_secs(3);
-/// Longest time for the answer to one statement. A server that is paused or cut off answers nothing, and nothing else would end
+/// Longest time for the answer to one statement. A server that is paused or cut off never answers, and no other timeout would end
 /// the wait.
 const ANSWER: Duration = Duration::from_secs(3);
-/// How long a goodbye may take.
+/// Longest time to close the connections.
 const CLOSE: Duration = Duration::from_millis(800);
 /// Connections of one process.
 const CONNECTIONS_MAX: u32 = 8;
 
-/// What every connection begins with. A writer that is paused in the middle of its work must not keep all others waiting for ever,
-/// and what was answered must be on the disk.
+/// Settings of every connection. A writer that is paused in a transaction must not block all others for ever,
+/// and a commit is acknowledged only when it is on disk.
 const SETTINGS: &str = "SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'; \
     SET lock_timeout = '2500ms'; SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '1500ms'";
 
@@ -50,7 +50,7 @@ pub(crate) async fn connect(url: &ServerUrl) -> Result<Session, DatabaseError> {
     Ok(session)
 }
 
-/// Begins to write, as the only one of those who hand over the same number.
+/// Begins a transaction that holds the advisory lock `writer`, so that one writer at a time has it.
 pub(crate) async fn begin(pool: &PgPool, writer: i64) -> Result<Transaction, DatabaseError> {
     let mut begun = in_time(pool.begin()).await?;
     in_time(begun.execute(sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(writer))).await?;
@@ -58,7 +58,7 @@ pub(crate) async fn begin(pool: &PgPool, writer: i64) -> Result<Transaction, Dat
 }
 
 pub(crate) async fn close(pool: &PgPool) {
-    // A server that is paused does not say goodbye.
+    // A server that is paused does not close its side.
     drop(tokio::time::timeout(CLOSE, pool.close()).await);
 }
 

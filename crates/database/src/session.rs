@@ -10,7 +10,7 @@ use crate::DatabaseFuture;
 /// One connection, on which statements run one after the other.
 pub struct Session(Kind);
 
-// Of one database alone all begin with its name.
+// Without `postgres` all variants begin with `Sqlite`.
 #[cfg_attr(not(feature = "postgres"), allow(clippy::enum_variant_names))]
 enum Kind {
     SqliteOwn(SqliteConnection),
@@ -73,7 +73,7 @@ impl From<PoolConnection<Postgres>> for Session {
     }
 }
 
-/// Statements that happen together or not at all; dropped without [`Transaction::commit`], not at all.
+/// Statements that are committed together; dropped without [`Transaction::commit`], they are rolled back.
 pub struct Transaction(Session);
 
 impl Transaction {
@@ -86,10 +86,10 @@ impl Transaction {
         Self(Session(Kind::PostgresBegun(begun)))
     }
 
-    /// Makes all of it true.
+    /// Commits all statements.
     ///
     /// # Errors
-    /// [`crate::DatabaseError::Unavailable`]; whether it happened is then not known.
+    /// [`crate::DatabaseError::Unavailable`]; it is then unknown whether the commit took effect.
     pub fn commit(self) -> DatabaseFuture<'static, ()> {
         Box::pin(async move {
             match self.0.0 {

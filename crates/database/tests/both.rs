@@ -5,7 +5,7 @@ use std::time::Duration;
 #[cfg(feature = "postgres")]
 use std::time::Instant;
 
-use paraffin_database::{Database, DatabaseError, Migrations, Place, query};
+use paraffin_database::{Database, DatabaseError, DatabaseLocation, Migrations, query};
 use paraffin_testkit::PostgresServer;
 
 const STEP: &str = "CREATE TABLE thing (id BIGINT NOT NULL PRIMARY KEY, word TEXT, bytes BYTEA);";
@@ -13,12 +13,12 @@ const SECOND: &str = "ALTER TABLE thing ADD COLUMN number BIGINT; CREATE TABLE o
 const MIGRATIONS: Migrations =
     Migrations { name: "test", is_guest: false, sqlite: &[STEP, SECOND], postgres: &[STEP, SECOND] };
 
-struct Places {
+struct Databases {
     folder: tempfile::TempDir,
     server: Option<PostgresServer>,
 }
 
-impl Places {
+impl Databases {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let is_built = cfg!(feature = "postgres");
@@ -27,18 +27,18 @@ impl Places {
         Self { folder, server }
     }
 
-    fn all(&self) -> Vec<Place> {
-        let file = Place::File(self.folder.path().join("test.sqlite"));
-        let server = self.server.iter().map(|server| Place::Server(server.url().parse().unwrap()));
+    fn all(&self) -> Vec<DatabaseLocation> {
+        let file = DatabaseLocation::File(self.folder.path().join("test.sqlite"));
+        let server = self.server.iter().map(|server| DatabaseLocation::Server(server.url().parse().unwrap()));
         std::iter::once(file).chain(server).collect()
     }
 }
 
 #[tokio::test]
-async fn values_come_back_as_they_were_and_nothing_stays_nothing() {
-    let places = Places::new();
-    for place in places.all() {
-        let database = Database::open(&place, MIGRATIONS).await.unwrap();
+async fn values_and_nulls_are_read_as_written() {
+    let databases = Databases::new();
+    for location in databases.all() {
+        let database = Database::open(&location, MIGRATIONS).await.unwrap();
         let mut session = database.session().await.unwrap();
         let insert = "INSERT INTO thing (id, word, bytes, number) VALUES ($1, $2, $3, $4)";
         let full = query(insert).bind(i64::MIN).bind("é'\u{1F600}").bind([0, 255].as_slice()).bind(u32::MAX);
@@ -61,18 +61,18 @@ async fn values_come_back_as_they_were_and_nothing_stays_nothing() {
 
 #[tokio::test]
 async fn a_transaction_is_whole_or_nothing_and_writers_take_turns() {
-    let places = Places::new();
-    for place in places.all() {
-        let database = Database::open(&place, MIGRATIONS).await.unwrap();
+    let databases = Databases::new();
+    for location in databases.all() {
+        let database = Database::open(&location, MIGRATIONS).await.unwrap();
         let mut dropped = database.begin().await.unwrap();
         query("INSERT INTO other (id) VALUES ($1)").bind(1_i64).execute(&mut dropped).await.unwrap();
         drop(dropped);
-        // Each adds one to what it read; were two of them at it at the same time, one would be lost.
+        // Each adds one to the maximum that it read; concurrent transactions would lose an increment.
         let writers: Vec<_> = (0..20)
             .map(|_| {
-                let place = place.clone();
+                let location = location.clone();
                 tokio::spawn(async move {
-                    let database = Database::open(&place, MIGRATIONS).await.unwrap();
+                    let database = Database::open(&location, MIGRATIONS).await.unwrap();
                     let mut transaction = database.begin().await.unwrap();
                     let next = "SELECT COALESCE(MAX(id), 0) + 1 AS next FROM other";
                     let next: i64 = query(next).fetch_one(&mut transaction).await.unwrap().get("next").unwrap();
@@ -92,35 +92,35 @@ async fn a_transaction_is_whole_or_nothing_and_writers_take_turns() {
 }
 
 #[tokio::test]
-async fn processes_that_open_a_new_place_at_once_apply_each_step_once() {
-    let places = Places::new();
-    for place in places.all() {
+async fn processes_that_open_a_new_database_at_once_apply_each_step_once() {
+    let databases = Databases::new();
+    for location in databases.all() {
         let openers: Vec<_> = (0..8)
             .map(|_| {
-                let place = place.clone();
-                tokio::spawn(async move { Database::open(&place, MIGRATIONS).await.map(drop) })
+                let location = location.clone();
+                tokio::spawn(async move { Database::open(&location, MIGRATIONS).await.map(drop) })
             })
             .collect();
         for opener in openers {
             opener.await.unwrap().unwrap();
         }
         let older = Migrations { sqlite: &[STEP], postgres: &[STEP], ..MIGRATIONS };
-        let refused = Database::open(&place, older).await;
+        let refused = Database::open(&location, older).await;
         assert!(matches!(refused, Err(DatabaseError::NewerSchema { found: 2, known: 1 })), "{refused:?}");
     }
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test]
-async fn rooms_that_share_a_server_have_steps_of_their_own() {
+async fn crates_that_share_a_server_have_separate_migrations() {
     const STEP: &str = "CREATE TABLE elsewhere (id BIGINT NOT NULL PRIMARY KEY)";
-    let places = Places::new();
-    let Some(place) = places.all().into_iter().nth(1) else { return };
-    Database::open(&place, MIGRATIONS).await.unwrap();
+    let databases = Databases::new();
+    let Some(location) = databases.all().into_iter().nth(1) else { return };
+    Database::open(&location, MIGRATIONS).await.unwrap();
     let other = Migrations { name: "elsewhere", is_guest: false, sqlite: &[], postgres: &[STEP] };
-    let database = Database::open(&place, other).await.unwrap();
+    let database = Database::open(&location, other).await.unwrap();
     // Their writers do not wait for each other.
-    let _writing = Database::open(&place, MIGRATIONS).await.unwrap().begin().await.unwrap();
+    let _writing = Database::open(&location, MIGRATIONS).await.unwrap().begin().await.unwrap();
     let began = Instant::now();
     database.begin().await.unwrap().commit().await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(1));
@@ -128,11 +128,11 @@ async fn rooms_that_share_a_server_have_steps_of_their_own() {
 
 #[cfg(feature = "postgres")]
 #[tokio::test]
-async fn a_writer_that_rests_in_its_turn_loses_it() {
-    let places = Places::new();
-    let Some(place) = places.all().into_iter().nth(1) else { return };
+async fn an_idle_writer_loses_its_transaction() {
+    let databases = Databases::new();
+    let Some(location) = databases.all().into_iter().nth(1) else { return };
     let (first, second) =
-        (Database::open(&place, MIGRATIONS).await.unwrap(), Database::open(&place, MIGRATIONS).await.unwrap());
+        (Database::open(&location, MIGRATIONS).await.unwrap(), Database::open(&location, MIGRATIONS).await.unwrap());
     let mut resting = first.begin().await.unwrap();
     query("INSERT INTO other (id) VALUES ($1)").bind(1_i64).execute(&mut resting).await.unwrap();
     let mut transaction = second.begin().await.unwrap();

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use paraffin_database::{Database, Migrations, Place, query};
+use paraffin_database::{Database, DatabaseLocation, Migrations, query};
 use paraffin_testkit::PostgresServer;
 
 const MIGRATIONS: Migrations = Migrations { name: "test", is_guest: false, sqlite: &[], postgres: &[] };
 
-/// A certificate for this host that vouches for itself.
+/// A self-signed certificate for this host.
 fn certificate(openssl: &Path, folder: &Path, name: &str) {
     let file = |ending: &str| folder.join(format!("{name}.{ending}")).display().to_string();
     let made = Command::new(openssl)
@@ -24,7 +24,7 @@ fn certificate(openssl: &Path, folder: &Path, name: &str) {
 }
 
 #[tokio::test]
-async fn a_server_must_be_vouched_for_where_the_address_says_so() {
+async fn verify_full_requires_a_certificate_of_the_given_authority() {
     let Some([openssl]) = paraffin_testkit::installed(["openssl"], "openssl") else { return };
     let folder = tempfile::tempdir().unwrap();
     certificate(&openssl, folder.path(), "server");
@@ -35,11 +35,12 @@ async fn a_server_must_be_vouched_for_where_the_address_says_so() {
     server.run();
     let open = |mode: &str, authority: &str| {
         let url = format!("{}?sslmode={mode}&sslrootcert={}", server.url(), file(authority).display());
-        async move { Database::open(&Place::Server(url.parse().unwrap()), MIGRATIONS).await }
+        async move { Database::open(&DatabaseLocation::Server(url.parse().unwrap()), MIGRATIONS).await }
     };
     let database = open("verify-full", "server.pem").await.unwrap();
-    let asked = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END::bigint AS ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-    let row = query(asked).fetch_one(&mut database.session().await.unwrap()).await.unwrap();
+    let statement =
+        "SELECT CASE WHEN ssl THEN 1 ELSE 0 END::bigint AS ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    let row = query(statement).fetch_one(&mut database.session().await.unwrap()).await.unwrap();
     assert!(row.get::<bool>("ssl").unwrap());
-    assert!(open("verify-full", "other.pem").await.is_err(), "a server that nobody vouches for");
+    assert!(open("verify-full", "other.pem").await.is_err(), "a server with a certificate of another authority");
 }

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
-use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plans};
+use paraffin_access::{DatabaseKeyStore, DatabaseLocation, KeyStore, OwnershipProver, Plans};
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, KEY_PLACE, Site, SiteParts, Tip};
 use paraffin_users::UserStore;
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ async fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, base, key, listen] = &arguments[..] else { panic!("a base url, a key and where to listen are needed") };
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("accounts.sqlite"));
+    let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
     let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
     let users = Arc::new(UserStore::open(&place).await.unwrap());
     let link = users.setup_link(now()).await.unwrap().unwrap();

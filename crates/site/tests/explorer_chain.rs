@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hyper::header::LOCATION;
 use hyper::{Request, Response, StatusCode};
-use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plans};
+use paraffin_access::{DatabaseKeyStore, DatabaseLocation, KeyStore, OwnershipProver, Plans};
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, Site, SiteParts, Tip};
 use paraffin_users::{PasswordCost, UserSettings, UserStore};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ impl Api for FakeApi {
 
 async fn ask(access: ExplorerAccess, answers: fn(&str, &Value) -> Option<Value>, path: &str) -> Response<Bytes> {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("accounts.sqlite"));
+    let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
     let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
     let cheap =
         UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };

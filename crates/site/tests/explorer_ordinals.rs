@@ -8,7 +8,7 @@ use bytes::Bytes;
 use data_encoding::{BASE64, HEXLOWER};
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Request, Response, StatusCode};
-use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plans};
+use paraffin_access::{DatabaseKeyStore, DatabaseLocation, KeyStore, OwnershipProver, Plans};
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, Site, SiteParts, Tip};
 use paraffin_users::UserStore;
 use serde_json::{Value, json};
@@ -179,7 +179,7 @@ impl Api for Fake {
 /// Asks a page as a browser that wants it for `destination`.
 async fn ask(fake: Fake, path: &str, destination: &str) -> Response<Bytes> {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("accounts.sqlite"));
+    let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
     let site = Site::new(SiteParts {
         users: Arc::new(UserStore::open(&place).await.unwrap()),
         keys: Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap()) as Arc<dyn KeyStore>,

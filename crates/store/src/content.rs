@@ -37,7 +37,7 @@ impl Snapshot {
     pub fn content_digest(&self) -> Result<[u8; 32], StoreError> {
         let mut digest = ContentDigest::default();
         for space in Space::TABLES {
-            // Above the tables stands the number of the last commit, which depends on how blocks arrived.
+            // The row above all tables has the number of the last commit, which depends on how blocks arrived.
             for row in self.view().range(space, &[], &[u8::MAX]) {
                 let (key, value) = row?;
                 digest.row(&key, &value);

@@ -1,4 +1,4 @@
-//! What a module may read of the modules that saw the block before it.
+//! Reads of the tables of modules that saw the block before.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{ModuleId, Row, StoreError, Table, TableKind};
 
 /// The tables of earlier modules as of the end of the block being applied.
 ///
-/// Only what is the same whenever it is read can be asked for: a module that catches up alone stands at an old block while
+/// Only reads with the same result at any later time are allowed: a module that catches up alone is at an old block while
 /// the others are at the tip. So Versioned tables answer as of the block, `Current` tables are refused, and a `WriteOnce` row
 /// or one of a Sequence may be one that a later block wrote: its key has to say to which block it belongs, or its value has to.
 #[derive(Clone, Copy)]

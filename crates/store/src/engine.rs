@@ -1,4 +1,4 @@
-//! The engine: this file and its folder alone name it. Keyspaces, batches, sorted runs, views, and what its failures mean.
+//! The storage engine (fjall), which only this module names: keyspaces, batches, sorted runs, views, and its failures.
 
 mod batch;
 mod failure;
@@ -25,7 +25,7 @@ use merges::{MergeState, Merges};
 pub(crate) use space::Space;
 pub(crate) use view::{EngineRows, View};
 
-/// Bytes that are cheap to clone; up to 20 of them lie inline.
+/// Bytes that are cheap to clone; up to 20 of them are inline.
 pub(crate) type Bytes = fjall::Slice;
 
 /// A row as the engine holds it.
@@ -38,7 +38,7 @@ const WAITING_RUNS_MAX: usize = 18;
 /// The same for their tables; the engine would begin merges of its own at 255.
 const WAITING_TABLES_MAX: usize = 200;
 
-/// Operations asked of the engine since the store was opened.
+/// Read operations of the engine since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadCounts {
     /// Point reads.
@@ -76,7 +76,7 @@ const LONG_JOURNAL: u64 = 8 << 20;
 
 /// The open engine, its lock, and the first write failure if there was one.
 pub(crate) struct Engine {
-    // First, so that no thread uses the engine when it is closed.
+    // First, so that its threads end before the engine is closed.
     merges: OnceLock<Merges>,
     merge_state: Arc<MergeState>,
     database: Database,
@@ -85,7 +85,7 @@ pub(crate) struct Engine {
     split: MemorySplit,
     commit_number: AtomicU64,
     counters: Counters,
-    /// Why writes are refused.
+    /// Message of the first failed write, after which all writes are refused.
     failed: Mutex<Option<String>>,
     /// Held while a batch or a flush is written, so that neither overtakes the other.
     writing: Mutex<()>,
@@ -239,7 +239,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Notes a commit that has happened.
+    /// Counts a commit.
     fn count_commit(&self, number: u64, rows: u64, bytes: u64) {
         self.commit_number.store(number, Ordering::Relaxed);
         self.counters.commits.fetch_add(1, Ordering::Relaxed);
@@ -364,7 +364,7 @@ pub(crate) struct EngineStats {
 }
 
 const ENGINE_FOLDER: &str = "engine";
-/// The same before it is whole.
+/// The engine's folder while it is being created.
 const UNFINISHED_ENGINE_FOLDER: &str = "engine.part";
 
 pub(crate) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
@@ -381,7 +381,7 @@ pub(crate) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Makes the engine's folder where there is none, whole or not at all: the engine does not open what a kill left of its own beginning.
+/// Creates the engine's folder atomically if it is missing: the engine does not open a folder whose creation a kill interrupted.
 fn create(folder: &Path, engine_folder: &Path, split: MemorySplit) -> Result<(), StoreError> {
     let failed = |error| StoreError::io("creating the store", error);
     if engine_folder.try_exists().map_err(failed)? {
@@ -401,7 +401,7 @@ fn open_guarded(
     split: MemorySplit,
     merges: &MergeState,
 ) -> Result<(Database, [Keyspace; Space::COUNT]), StoreError> {
-    // The engine asserts on stray and damaged files; that must not take the program down.
+    // The engine panics on stray and damaged files; that must not end the program.
     match catch_unwind(AssertUnwindSafe(|| open_database(engine_folder, split, merges))) {
         Ok(result) => result.map_err(|error| classify("opening the store", error, engine_folder)),
         Err(_) => Err(StoreError::Corrupt("the engine could not read its files".to_owned())),

@@ -1,11 +1,11 @@
-//! What can go wrong in the store, one variant for each thing that a caller can do about it.
+//! Errors of the store, one variant for each possible reaction of a caller.
 
 use std::io;
 use std::path::PathBuf;
 
 use paraffin_primitives::{BlockId, Height, Network};
 
-/// What went wrong in the store, and what the caller can do about it.
+/// Errors of the store; the message says what helps.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The read was cancelled: its caller no longer waits for it.
@@ -34,7 +34,7 @@ pub enum StoreError {
     Network {
         /// Name of the chain on disk.
         found: String,
-        /// Chain asked for.
+        /// Configured chain.
         wanted: Network,
     },
     /// The tables of a module were written by another version of it.
@@ -65,21 +65,21 @@ pub enum StoreError {
         "the disk is full (while {during}): free space or raise the limit, then start again; what was committed is safe and stays readable"
     )]
     DiskFull {
-        /// What was being done.
+        /// The operation.
         during: &'static str,
     },
     /// The operating system refused a read or a write.
     #[error("while {during}: {source}")]
     Io {
-        /// What was being done.
+        /// The operation.
         during: &'static str,
         /// The system's reason.
         source: io::Error,
     },
-    /// A snapshot was being imported and the import did not come to its end.
+    /// An import of a snapshot was interrupted.
     #[error("the import of a snapshot was broken off: run `paraffin snapshot import` again, or remove {} to index from the node", .folder.display())]
     ImportBrokenOff {
-        /// What the import left.
+        /// Folder of the incomplete import.
         folder: PathBuf,
     },
     /// An earlier write failed, so nothing more is written until the store is opened again.
@@ -142,7 +142,7 @@ pub enum StoreError {
         table: &'static str,
         /// Kind of the table.
         kind: &'static str,
-        /// The operation asked for.
+        /// The operation.
         operation: &'static str,
     },
     /// A key of a `WriteOnce` table exists already.

@@ -1,4 +1,4 @@
-//! Decoders of what lies on the disk, for the fuzz targets of `fuzz/`. Not part of the product: it needs the feature
+//! Decoders of records on disk, for the fuzz targets of `fuzz/`. Not part of the product: it needs the feature
 //! `fuzzing`, which nothing but the targets switches on.
 
 use crate::overlay::stored_value;
@@ -8,10 +8,10 @@ use crate::{ModuleId, Placement, Table, TableKind, key};
 pub use crate::snapshot_file::fuzzing::{snapshot_frame, snapshot_header, snapshot_rows};
 pub use crate::undo::fuzzing::UndoRecords;
 
-/// Records of the `meta` keyspace; answers whether the bytes are one of a block.
+/// Records of the `meta` keyspace; returns whether the bytes are one of a block.
 ///
 /// # Panics
-/// What was read is written differently.
+/// A decoded record is encoded differently.
 pub fn records(height: u32, bytes: &[u8]) -> bool {
     let _ = decode_store(bytes);
     let _ = decode_number(bytes, "a number");
@@ -23,7 +23,7 @@ pub fn records(height: u32, bytes: &[u8]) -> bool {
     true
 }
 
-/// A key and a value of a Versioned table; answers whether the key is one.
+/// A key and a value of a Versioned table; returns whether the key is valid.
 ///
 /// # Panics
 /// A key that is read is not the one that the row would get.

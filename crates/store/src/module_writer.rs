@@ -1,4 +1,4 @@
-//! What a module sees of the store while a block is applied: its own tables, and those of the modules before it.
+//! Access of a module to the store while a block is applied: its own tables, and those of the modules before it.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub const VALUE_LEN_MAX: usize = 64 * 1024 * 1024;
 /// Access of one module to its own tables while a block is applied; reads see the rows written so far.
 pub struct ModuleWriter<'a> {
     pub(crate) overlay: &'a mut ModuleOverlay,
-    /// Those of the modules that its schema says it reads.
+    /// Tables of the modules that its schema declares as read.
     pub(crate) earlier: Vec<(ModuleId, &'a ModuleOverlay)>,
     pub(crate) view: &'a Arc<View>,
     pub(crate) height: Height,
@@ -29,7 +29,7 @@ impl ModuleWriter<'_> {
         self.height
     }
 
-    /// The tables of the modules that this one's schema says it reads, as of the end of the block being applied.
+    /// The tables of the modules that this one's schema declares as read, as of the end of the block being applied.
     pub fn earlier(&self) -> EarlierTables<'_> {
         EarlierTables { overlays: &self.earlier, view: self.view, height: self.height }
     }
@@ -100,7 +100,7 @@ impl ModuleWriter<'_> {
         }
     }
 
-    /// Sequence: appends and answers the number of the new row.
+    /// Sequence: appends and returns the number of the new row.
     ///
     /// # Errors
     /// The table is of another kind or not one of the module, it is full, or the value is too long.

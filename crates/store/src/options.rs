@@ -34,7 +34,7 @@ pub struct MemorySplit {
     pub run: u64,
     /// Filters of absent rows of all tables together, bytes; while runs are written, out of the third that is neither of the two.
     pub filters: u64,
-    /// What modules may keep between blocks to save reads, bytes: an eighth of the ceiling as far as the cache can spare it.
+    /// Memory of modules for caches between blocks, bytes: an eighth of the ceiling as far as the cache can spare it.
     pub modules: u64,
 }
 

@@ -72,12 +72,12 @@ pub(crate) struct ModuleOverlay {
     tables: Vec<Option<TableOverlay>>,
 }
 
-/// Where the writes of an ending block go.
+/// Recipients of the writes of an ending block.
 pub(crate) struct BlockEnd<'a> {
     pub(crate) view: &'a View,
     pub(crate) height: Height,
     pub(crate) digest: &'a mut ModuleDigest,
-    /// `None`: the block is too deep to be undone ever.
+    /// `None`: the block is too deep ever to be undone.
     pub(crate) undo: Option<&'a mut UndoWriter>,
 }
 
@@ -106,7 +106,7 @@ impl ModuleOverlay {
         }
     }
 
-    /// Gets ready for a block that can be undone later, or not. Filters of this module may take `filter_bytes_max` together.
+    /// Prepares for a block that can be undone later, or not. Filters of this module may take `filter_bytes_max` together.
     ///
     /// # Errors
     /// The disk cannot be read.
@@ -144,7 +144,7 @@ impl ModuleOverlay {
         rows.sum()
     }
 
-    /// Ends the block: rows become waiting rows, the digest and the undo record see each of them once, sorted.
+    /// Ends the block: its rows become waiting rows, and go to the digest and the undo record once each, sorted.
     pub(crate) fn end_block(&mut self, mut end: BlockEnd<'_>) -> Result<(), StoreError> {
         for slot in self.tables.iter_mut().flatten() {
             if let Some(undo) = &mut end.undo {
@@ -159,7 +159,7 @@ impl ModuleOverlay {
         Ok(())
     }
 
-    /// Forgets the rows of the block that did not end.
+    /// Drops the rows of the block that did not end.
     pub(crate) fn abandon_block(&mut self) {
         for slot in self.tables.iter_mut().flatten() {
             match &mut slot.rows {
@@ -221,17 +221,17 @@ impl ModuleOverlay {
     }
 }
 
-/// Whether a row is there, as far as memory knows.
+/// Result of a look-up of a row in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Known<T> {
-    /// Memory does not know; the committed view does.
+pub(crate) enum Lookup<T> {
+    /// The row is not in memory; the committed view decides.
     #[default]
     Unknown,
     Absent,
     Present(T),
 }
 
-impl<T> Known<T> {
+impl<T> Lookup<T> {
     fn of(value: Option<T>) -> Self {
         value.map_or(Self::Absent, Self::Present)
     }
@@ -269,7 +269,7 @@ mod tests {
             }
         };
         overlay.prepare(false, &view, 3 * SMALLEST).unwrap();
-        assert_eq!(overlay.filter_bytes(), 0, "no caller has asked");
+        assert_eq!(overlay.filter_bytes(), 0, "no key was looked up");
         write(&mut overlay, b"before");
         assert_eq!(rows(&overlay, b"absent"), [false; 5]);
         for part in [3, 2] {

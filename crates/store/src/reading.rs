@@ -133,7 +133,7 @@ struct Merge {
 }
 
 impl Merge {
-    /// Takes the stored rows below `key`, then the waiting row. Answers whether more is wanted.
+    /// Takes the stored rows below `key`, then the waiting row. Returns whether more is wanted.
     fn waiting(&mut self, stored: &mut TableScan, key: Vec<u8>, value: Option<Vec<u8>>) -> bool {
         while self.rows.len() < self.limit {
             match self.next.take() {

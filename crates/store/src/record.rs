@@ -46,10 +46,10 @@ pub(crate) mod meta_key {
     }
 }
 
-/// Undone blocks that are remembered; older ones are forgotten.
+/// Most undone blocks with a record; older records are removed.
 pub(crate) const UNDONE_MAX: u64 = 1_000;
 
-/// A block that was indexed and left the best chain. What a chain says does not depend on these records, so no digest has them.
+/// A block that was indexed and left the best chain. Digests do not cover these records, since the rows of a chain do not depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UndoneBlock {
     /// Counts undone blocks from 0 on; one reorganisation has numbers that follow each other, its newest block first.
@@ -111,11 +111,11 @@ pub struct BlockRecord {
 pub struct BlockDigests {
     /// The block with its own and the cumulative digest.
     pub record: BlockRecord,
-    /// Those of the modules that had a part in it, by their numbers.
+    /// Those of the modules with a part in the block, by module number.
     pub modules: Vec<ModuleDigest>,
 }
 
-/// What one module wrote in one block, as a digest.
+/// Digest of the writes of one module in one block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleDigest {
     /// Name of the module.
@@ -126,7 +126,7 @@ pub struct ModuleDigest {
     pub digest: [u8; 32],
 }
 
-/// What one module wrote in one block.
+/// Writes of one module in one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ModuleEntry {
     pub(crate) module: ModuleId,
@@ -200,11 +200,11 @@ impl StoredBlock {
         self.modules.iter().find(|entry| entry.module == module)
     }
 
-    /// Puts the entry of a module in place.
+    /// Adds or replaces the entry of a module.
     pub(crate) fn set_module(&mut self, entry: ModuleEntry) {
         match self.modules.binary_search_by_key(&entry.module, |other| other.module) {
-            Ok(place) => self.modules[place] = entry,
-            Err(place) => self.modules.insert(place, entry),
+            Ok(index) => self.modules[index] = entry,
+            Err(index) => self.modules.insert(index, entry),
         }
     }
 
@@ -214,7 +214,7 @@ impl StoredBlock {
     }
 }
 
-/// What the store knows of one module.
+/// The record of one module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModuleState {
     pub(crate) version: u32,

@@ -17,10 +17,10 @@ use crate::{ModuleId, StoreError, Writer, key};
 /// Rows that one batch of an emptying removes.
 const CLEARED_ROWS_MAX: usize = 20_000;
 
-/// What [`Writer::rewind_module`] did.
+/// Result of [`Writer::rewind_module`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewound {
-    /// The module was there or below already.
+    /// The module was at that height or below.
     Unchanged,
     /// The blocks were undone one by one.
     Undone {
@@ -33,7 +33,7 @@ pub enum Rewound {
 
 impl Writer {
     /// Brings the tables of one module back to what they were after block `to` (`None`: empty). The other modules, and
-    /// the tip, stay. When undo does not reach that far the tables are emptied instead; the answer says which.
+    /// the tip, stay. When undo does not reach that far the tables are emptied instead; the result says which.
     ///
     /// # Errors
     /// The module is not declared, blocks wait for a commit, the store is damaged, or a write failed. Calling it again
@@ -247,7 +247,7 @@ mod tests {
             writer.commit(false).unwrap();
         }
         let straight = store.snapshot().tip().cloned();
-        // What `clear_module` has done when it is killed after its first step.
+        // The state that `clear_module` leaves when it is killed after its first step.
         let mut batch = writer.inner.engine.batch();
         writer.put_state(&mut batch, MODULE.id, |state| {
             state.height = None;

@@ -9,7 +9,7 @@ use crate::key::{self, PREFIX_LEN};
 use crate::overlay::{Version, long_version, stored_value};
 use crate::{Row, StoreError, Table, TableKind};
 
-/// After this many rows of no use in a row, a new seek is cheaper than stepping on.
+/// After this many consecutive rows that are skipped, a new seek is cheaper than stepping on.
 const STEPS_MAX: u32 = 8;
 
 /// Rows of one table.
@@ -117,7 +117,7 @@ impl VersionedScan {
             }
             let Version { stem, height, stored } = Version::read(&engine_key, &stored)?;
             if height > self.at {
-                // Newer than asked for: what is wanted of this key starts at its own height.
+                // Newer than the height of the scan: seek to the version at that height.
                 self.from = key::at_height(stem, self.at);
                 continue;
             }

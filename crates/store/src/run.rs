@@ -21,7 +21,7 @@ pub(crate) trait RunPart: Send + Sync {
     /// Puts the rows in order; called once, before they are visited.
     fn sort(&mut self);
 
-    /// Hands out the rows in order of their keys.
+    /// Visits the rows in order of their keys.
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError>;
 }
 
@@ -47,7 +47,7 @@ impl Run {
         });
     }
 
-    /// Hands out the rows of a keyspace in order of their keys.
+    /// Visits the rows of a keyspace in order of their keys.
     pub(crate) fn visit(&self, space: Space, each: &mut EachChange<'_>) -> Result<(), StoreError> {
         self.parts[space as usize].iter().try_for_each(|part| part.visit(each))
     }

@@ -19,7 +19,7 @@ pub struct Snapshot {
     is_over: Option<IsOver>,
 }
 
-/// Says whether a read is cancelled.
+/// Returns whether a read is cancelled.
 pub type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Rows until the read is cancelled.
@@ -59,13 +59,13 @@ impl<R: DoubleEndedIterator<Item = Result<Row, StoreError>>> DoubleEndedIterator
     }
 }
 
-/// Names a snapshot without keeping what it shows: rows that were replaced since do not stay on disk for it.
+/// Identifies a snapshot without keeping it open: replaced rows do not stay on disk for it.
 pub struct SnapshotMark(Weak<Published>);
 
 impl SnapshotMark {
     /// Whether this is the same moment of the same store: nothing was committed in between.
     pub fn is_of(&self, snapshot: &Snapshot) -> bool {
-        // The place in memory is not given away as long as the mark lives.
+        // The address is not reused as long as the mark lives.
         std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&snapshot.published))
     }
 }
@@ -92,7 +92,7 @@ impl Published {
         Ok(Self { view, tip })
     }
 
-    /// Error when there is a block above the newest, so that a tip that is not the last one written is not taken for it.
+    /// Error when there is a record above the newest block, since the tip would then not be the last block written.
     pub(crate) fn check_nothing_above(&self) -> Result<(), StoreError> {
         let Some(tip) = self.tip.as_ref().map(|tip| tip.id.height) else { return Ok(()) };
         match stored_block(&self.view, tip + 1)? {
@@ -214,11 +214,11 @@ impl Snapshot {
     }
 
     /// The rows of a Current table that the block at `height` changed, each with its key and the value that it had before the block,
-    /// `None` for one that was not there. Answers `false`, and visits none, where the block cannot be undone any more
+    /// `None` for one that was not there. Returns `false`, and visits none, where the block cannot be undone any more
     /// ([`Snapshot::undo_from`]) or is not there. Undo records of a block are read whole.
     ///
     /// # Errors
-    /// The table is of another kind, the disk cannot be read, or the store is damaged; what `visit` answers.
+    /// The table is of another kind, the disk cannot be read, or the store is damaged; errors of `visit`.
     pub fn visit_rows_before<E: From<StoreError>>(
         &self,
         table: &Table,
@@ -280,7 +280,7 @@ impl Snapshot {
     }
 
     /// Rows whose key lies in `from..=to` (keys without the table prefix), ascending; `.rev()` for descending.
-    /// On a Versioned table: the newest value of every key. Rows are read as they are asked for.
+    /// On a Versioned table: the newest value of every key. Rows are read lazily.
     pub fn range(
         &self,
         table: &Table,
@@ -290,7 +290,7 @@ impl Snapshot {
         self.awaited(TableScan::range(self.view(), table, from, to, Height::MAX))
     }
 
-    /// Rows whose key starts with `prefix`, ascending; `.rev()` for descending. Rows are read as they are asked for.
+    /// Rows whose key starts with `prefix`, ascending; `.rev()` for descending. Rows are read lazily.
     pub fn prefix(
         &self,
         table: &Table,

@@ -27,7 +27,7 @@ pub const SNAPSHOT_FILE_VERSION: u32 = 2;
 /// Keyspaces in the order of the file. The records come last: nothing refers to rows that are not there yet.
 const ORDER: [Space; Space::COUNT] = [Space::Ordered, Space::Hashed, Space::Bulk, Space::Undo, Space::Meta];
 
-/// How far an export or import is.
+/// Progress of an export or import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotProgress {
     /// Bytes of the file written or read.
@@ -38,7 +38,7 @@ pub struct SnapshotProgress {
     pub rows: u64,
 }
 
-/// What a snapshot file holds.
+/// Summary of a snapshot file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotSummary {
     /// Newest block, with the cumulative digest.
@@ -68,7 +68,7 @@ pub enum SnapshotFileError {
     /// An export never replaces a file.
     #[error("{path} exists already: remove it, or give another name", path = .0.display())]
     FileExists(PathBuf),
-    /// The callback that watches the progress of an export cancelled it.
+    /// The progress callback of an export cancelled it.
     #[error("the export was given up; nothing is left of it")]
     GivenUp,
     /// There is nothing to export.
@@ -104,7 +104,7 @@ pub enum SnapshotFileError {
     Network {
         /// Chain in the file.
         found: String,
-        /// Chain asked for.
+        /// Configured chain.
         wanted: Network,
     },
     /// The tables of a module were written by another version of it.
@@ -135,7 +135,7 @@ pub enum SnapshotFileError {
     Damaged {
         /// Frame, from 0.
         frame: u64,
-        /// What does not fit.
+        /// The failed check.
         reason: String,
     },
     /// Rows and records contradict each other.

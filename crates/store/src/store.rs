@@ -1,4 +1,4 @@
-//! Opening a store, and the handle that everything else comes from.
+//! Opening a store, and the handle for snapshots and the writer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -217,7 +217,7 @@ impl Store {
     }
 }
 
-/// Compares what the store says about itself with what is asked for, and records modules that are new.
+/// Compares the record of the store with the options and schemas, and records new modules.
 fn check_records(
     engine: &Arc<Engine>,
     options: &StoreOptions,

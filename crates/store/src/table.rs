@@ -1,10 +1,10 @@
-//! What a module declares to the store about its tables, and the trait it implements.
+//! Declarations of a module to the store, and the trait that it implements.
 
 use paraffin_primitives::ConnectedBlock;
 
 use crate::{ModuleWriter, StoreError};
 
-/// How a table keeps its rows, which decides what undo costs and what a read can ask.
+/// How a table stores its rows, which determines the cost of undo and the possible reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableKind {
     /// One value per key, the newest; the value before a block is kept in the undo record.
@@ -31,7 +31,7 @@ impl TableKind {
 /// Which keyspace of the engine holds the rows; tables with the same access pattern share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// Keys that are read together lie together: numbers that grow with the chain, or a script or owner and a number.
+    /// Keys that are read together are adjacent: numbers that grow with the chain, or a script or owner and a number.
     Ordered,
     /// Keys start with a hash.
     Hashed,
@@ -58,7 +58,7 @@ pub struct Table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(pub u8);
 
-/// What a module declares to the store about itself.
+/// Declaration of a module to the store.
 #[derive(Debug, Clone, Copy)]
 pub struct ModuleSchema {
     /// Number on disk.
@@ -75,14 +75,14 @@ pub struct ModuleSchema {
 }
 
 impl ModuleSchema {
-    /// Checks what the store relies on: ids free of the reserved one, tables of this module with distinct numbers.
+    /// Checks the declarations: no reserved id, tables of this module with distinct numbers.
     pub(crate) fn check(modules: &[Self]) -> Result<(), StoreError> {
         let invalid = |text: String| Err(StoreError::InvalidSchema(text));
-        for (place, module) in modules.iter().enumerate() {
+        for (index, module) in modules.iter().enumerate() {
             if module.id.0 == u8::MAX {
                 return invalid(format!("module `{}` has the reserved number 255", module.name));
             }
-            if modules[..place].iter().any(|other| other.id == module.id || other.name == module.name) {
+            if modules[..index].iter().any(|other| other.id == module.id || other.name == module.name) {
                 return invalid(format!("two modules share number {} or name `{}`", module.id.0, module.name));
             }
             for read in module.reads {
@@ -93,11 +93,11 @@ impl ModuleSchema {
                     ));
                 }
             }
-            for (place, table) in module.tables.iter().enumerate() {
+            for (index, table) in module.tables.iter().enumerate() {
                 if table.module != module.id {
                     return invalid(format!("table `{}` does not belong to module `{}`", table.name, module.name));
                 }
-                if module.tables[..place].iter().any(|other| other.id == table.id) {
+                if module.tables[..index].iter().any(|other| other.id == table.id) {
                     return invalid(format!("two tables of module `{}` have number {}", module.name, table.id));
                 }
             }

@@ -1,4 +1,4 @@
-//! Reads that do not wait for one another.
+//! Concurrent reads.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -6,8 +6,8 @@ use std::thread;
 /// Threads that read for one caller at most.
 const THREADS_MAX: usize = 4;
 
-/// Does `read` for every item, on several threads when there are at least `share` items for each of two, and answers what
-/// came of them, in order. A read of a table file waits for the disk, and a disk answers many reads at once sooner than one
+/// Does `read` for every item, on several threads when there are at least `share` items for each of two, and returns the
+/// results, in order. A read of a table file waits for the disk, and a disk answers many reads at once sooner than one
 /// after the other; a thread costs as much as the first of them.
 ///
 /// # Errors

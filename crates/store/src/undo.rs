@@ -1,4 +1,4 @@
-//! Undo records: what brings the rows of one module back to where they were before one block.
+//! Undo records, which restore the rows of one module to their state before one block.
 //!
 //! They name keyspace and kind themselves, so undoing a block needs no declaration of the module that wrote it.
 
@@ -26,7 +26,7 @@ pub(crate) struct UndoWriter {
     out: Vec<u8>,
     /// Head of the table that the next rows belong to; written with its first row.
     head: Option<[u8; 3]>,
-    /// Where the row count of the table being written stands.
+    /// Offset of the row count of the table being written.
     count_at: usize,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn remove_record(batch: &mut Batch<'_>, module: ModuleId, height: Hei
     }
 }
 
-/// Adds to `batch` what undoes the part of `module` in the block at `height`, and removes the undo record.
+/// Adds to `batch` the undo of the part of `module` in the block at `height`, and removes the undo record.
 pub(crate) fn undo_module(
     view: &View,
     batch: &mut Batch<'_>,

@@ -118,7 +118,7 @@ impl Writer {
 
     /// Reads the committed state again and forgets everything else.
     pub(crate) fn reload(&mut self) -> Result<(), StoreError> {
-        // What is under way will be committed, so it counts.
+        // A run under way will be committed, so it counts.
         self.settle()?;
         let published: Arc<Published> = Arc::clone(&self.inner.published.read());
         self.view = Arc::clone(&published.view);
@@ -177,7 +177,7 @@ impl Writer {
     /// The block does not follow the tip, a block is begun already, a replay waits for its commit, a module has not seen
     /// all blocks, or an earlier write failed.
     pub fn begin_block(&mut self, id: BlockId, previous: BlockHash, time: u32) -> Result<(), StoreError> {
-        // The first to hear that a run failed, or that its rows need no memory any more.
+        // Checks first whether a run failed, or frees its rows after a success.
         if self.under_way.as_ref().is_some_and(JoinHandle::is_finished) {
             self.settle()?;
         }
@@ -239,7 +239,7 @@ impl Writer {
         Ok(wanted.map(|(id, overlay)| (*id, ModuleWriter { overlay, earlier: Vec::new(), view, height })).collect())
     }
 
-    /// Gets the tables of a module ready for the block begun. Answers the module's schema and the height of the block.
+    /// Prepares the tables of a module for the block begun. Returns the module's schema and the height of the block.
     fn prepare_module(&mut self, module: ModuleId) -> Result<(ModuleSchema, Height), StoreError> {
         let open = self.open.as_ref().ok_or(StoreError::Misuse("no block is begun"))?;
         if let OpenKind::Replay { module: replayed, .. } = open.kind
@@ -382,7 +382,7 @@ impl Writer {
         if let Some(last) = self.waiting.last() {
             return Ok(last.block.record.cumulative);
         }
-        // Of a run that is under way the view knows nothing yet.
+        // The view does not yet have a run that is under way.
         if let Some(tip) = self.tip.as_ref().filter(|tip| tip.id.height.checked_add(1) == Some(height)) {
             return Ok(tip.cumulative);
         }
@@ -391,7 +391,7 @@ impl Writer {
         Ok(below.record.cumulative)
     }
 
-    /// Forgets the block begun and not ended.
+    /// Drops the block begun and not ended.
     pub fn abandon_block(&mut self) {
         if self.open.take().is_some() {
             for overlay in self.overlays.values_mut() {
@@ -455,7 +455,7 @@ impl Writer {
     ///
     /// # Errors
     /// A block is begun and not ended, a run before failed, or the system gives no thread. A failure of this run is reported by
-    /// the next call: what of it was not yet decided is not in the store, and the store has to be opened again.
+    /// the next call: a run that was not yet decided is not in the store, and the store has to be opened again.
     pub fn commit_sorted(&mut self) -> Result<(), StoreError> {
         self.require_closed()?;
         self.settle()?;

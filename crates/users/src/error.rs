@@ -10,7 +10,7 @@ pub enum UsersError {
     Unavailable(String),
     /// A newer version of the program wrote the database.
     #[error(
-        "the users have schema version {found}, this program knows versions up to {known}: start a newer program or name another place"
+        "the users have schema version {found}, this program knows versions up to {known}: start a newer program or use another database"
     )]
     NewerSchema {
         /// Version found.

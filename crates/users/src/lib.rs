@@ -26,7 +26,7 @@ pub use link::{
 };
 pub use migrations::MIGRATIONS as USERS_SCHEMA;
 pub use name::NAME_CHARS_MAX;
-pub use paraffin_database::{Place, ServerUrl};
+pub use paraffin_database::{DatabaseLocation, ServerUrl};
 pub use password::{HASHES_MAX, PASSWORD_BYTES_MAX, PASSWORD_BYTES_MIN, PasswordCost};
 pub use recovery::{NewRecoveryCodes, RECOVERY_CODES, RecoveryCode};
 pub use session::{

@@ -5,14 +5,14 @@ mod support;
 
 use paraffin_users::{Role, Session, SignIn, UserStore, UsersError};
 use support::{
-    CLIENT, HOUR, NOW, PASSWORD, Place, accept, add_second_factor, another_owner, code, is_signed_in, member, owner,
-    place,
+    CLIENT, HOUR, NOW, PASSWORD, TestDatabase, accept, add_second_factor, another_owner, code, database, is_signed_in,
+    member, owner,
 };
 
-async fn three(place: &Place) -> Vec<UserStore> {
+async fn three(database: &TestDatabase) -> Vec<UserStore> {
     let mut stores = Vec::new();
     for _ in 0..3 {
-        stores.push(place.open().await);
+        stores.push(database.open().await);
     }
     stores
 }
@@ -42,8 +42,8 @@ fn good<T>(done: &[Result<T, UsersError>]) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_who_use_a_link_wins() {
-    let Some(place) = place() else { return };
-    let stores = three(&place).await;
+    let Some(database) = database() else { return };
+    let stores = three(&database).await;
     let setup = stores[0].setup_link(NOW).await.unwrap().unwrap();
     let done = all_at_once(&stores, 4, |store, time| {
         let token = setup.token.clone();
@@ -57,8 +57,8 @@ async fn one_of_many_who_use_a_link_wins() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_with_links_of_their_own_gets_a_name() {
-    let Some(place) = place() else { return };
-    let stores = three(&place).await;
+    let Some(database) = database() else { return };
+    let stores = three(&database).await;
     owner(&stores[0]).await;
     let mut tokens = Vec::new();
     for _ in 0..4 {
@@ -78,8 +78,8 @@ async fn one_of_many_with_links_of_their_own_gets_a_name() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_code_that_comes_many_times_at_once_signs_in_once() {
-    let Some(place) = place() else { return };
-    let stores = three(&place).await;
+    let Some(database) = database() else { return };
+    let stores = three(&database).await;
     let olga = owner(&stores[0]).await;
     let (secret, codes) = add_second_factor(&stores[0], &olga.session, NOW - HOUR).await;
     let mut pending = Vec::new();
@@ -107,8 +107,8 @@ async fn a_code_that_comes_many_times_at_once_signs_in_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_the_last_two_owners_stays_when_both_go_at_once() {
-    let Some(place) = place() else { return };
-    let stores = three(&place).await;
+    let Some(database) = database() else { return };
+    let stores = three(&database).await;
     for round in 0..3 {
         let ids = match stores[0].setup_link(NOW).await.unwrap() {
             Some(link) => [accept(&stores[0], &link, "Olga").await, another_owner(&stores[0], "Oskar 0").await],
@@ -133,8 +133,8 @@ async fn one_of_the_last_two_owners_stays_when_both_go_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_attempts_at_once_are_no_more_than_one_after_the_other() {
-    let Some(place) = place() else { return };
-    let stores = three(&place).await;
+    let Some(database) = database() else { return };
+    let stores = three(&database).await;
     owner(&stores[0]).await;
     let done = all_at_once(&stores, 8, |store, time| async move {
         store.sign_in("Olga", "a wrong password", &format!("198.51.100.{time}"), NOW).await
@@ -147,8 +147,8 @@ async fn many_attempts_at_once_are_no_more_than_one_after_the_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_that_rotate_at_once_all_get_a_token_that_is_good() {
-    let Some(place) = place() else { return };
-    let stores = three(&place).await;
+    let Some(database) = database() else { return };
+    let stores = three(&database).await;
     owner(&stores[0]).await;
     let max = member(&stores[0], "Max").await;
     let done = all_at_once(&stores, 4, |store, _| {

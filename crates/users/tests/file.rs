@@ -3,13 +3,13 @@
 
 mod support;
 
-use paraffin_users::{Place as At, Role, SignIn, UserStore, UsersError};
-use support::{CLIENT, NOW, PASSWORD, add_second_factor, owned, place};
+use paraffin_users::{DatabaseLocation, Role, SignIn, UserStore, UsersError};
+use support::{CLIENT, NOW, PASSWORD, add_second_factor, database, owned};
 
 #[tokio::test]
 async fn the_file_holds_digests_and_nothing_that_opens_anything() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let link = store.invite(Role::Member, Some(7), NOW).await.unwrap();
     let (_, codes) = add_second_factor(&store, &olga.session, NOW).await;
     let SignIn::SecondFactorNeeded(pending) = store.sign_in("Olga", PASSWORD, CLIENT, NOW).await.unwrap() else {
@@ -38,7 +38,7 @@ async fn the_file_holds_digests_and_nothing_that_opens_anything() {
     );
     assert!(searched.iter().all(|secret| secret.len() >= 10), "{searched:?}");
     let mut seen = 0;
-    for entry in std::fs::read_dir(place.path().parent().unwrap()).unwrap() {
+    for entry in std::fs::read_dir(database.path().parent().unwrap()).unwrap() {
         let content = match std::fs::read(entry.unwrap().path()) {
             Ok(content) => content,
             // SQLite's journal, which goes with its last connection.
@@ -55,31 +55,31 @@ async fn the_file_holds_digests_and_nothing_that_opens_anything() {
 
 #[tokio::test]
 async fn users_are_there_after_a_restart() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     store.close().await;
-    let store = place.open().await;
+    let store = database.open().await;
     assert_eq!(store.users().await.unwrap(), [olga.session.user]);
     assert!(store.session(&olga.token, NOW).await.unwrap().is_some());
 }
 
 #[tokio::test]
 async fn a_file_that_is_no_database_or_is_closed_lets_nobody_in() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     store.close().await;
     assert!(matches!(store.session(&olga.token, NOW).await, Err(UsersError::Unavailable(_))));
     assert!(matches!(store.sign_in("Olga", PASSWORD, CLIENT, NOW).await, Err(UsersError::Unavailable(_))));
-    let other = place.folder.path().join("other.sqlite");
+    let other = database.folder.path().join("other.sqlite");
     std::fs::write(&other, "this is not a database, only text that is long enough to be a header ".repeat(4)).unwrap();
-    assert!(matches!(UserStore::open(&At::File(other)).await, Err(UsersError::Unavailable(_))));
+    assert!(matches!(UserStore::open(&DatabaseLocation::File(other)).await, Err(UsersError::Unavailable(_))));
 }
 
 #[tokio::test]
 async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
-    let Some(place) = place() else { return };
-    place.open().await.close().await;
-    place.number("INSERT INTO users_schema_version (version) VALUES (99) RETURNING version AS number").await;
-    let Err(error) = UserStore::open(&place.at()).await else { panic!("opened a newer store") };
+    let Some(database) = database() else { return };
+    database.open().await.close().await;
+    database.number("INSERT INTO users_schema_version (version) VALUES (99) RETURNING version AS number").await;
+    let Err(error) = UserStore::open(&database.location()).await else { panic!("opened a newer store") };
     assert!(matches!(error, UsersError::NewerSchema { found: 99, known: 1 }), "{error}");
 }

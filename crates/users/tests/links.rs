@@ -8,14 +8,14 @@ use paraffin_users::{
     SETUP_LIFETIME_MS, UserId, UsersError,
 };
 use support::{
-    CLIENT, NOW, PASSWORD, accept, add_second_factor, another_owner, is_open, is_signed_in, member, owned, owner,
-    place, session, sign_in,
+    CLIENT, NOW, PASSWORD, accept, add_second_factor, another_owner, database, is_open, is_signed_in, member, owned,
+    owner, session, sign_in,
 };
 
 #[tokio::test]
 async fn the_first_link_makes_the_owner_and_there_is_none_after() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let link = store.setup_link(NOW).await.unwrap().unwrap();
     assert_eq!((link.record.kind, link.record.expires_at), (LinkKind::Setup, NOW + SETUP_LIFETIME_MS));
     // Looking at it does not use it up.
@@ -38,8 +38,8 @@ async fn the_first_link_makes_the_owner_and_there_is_none_after() {
 
 #[tokio::test]
 async fn a_new_first_link_takes_the_place_of_the_one_before() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let old = store.setup_link(NOW).await.unwrap().unwrap();
     let new = store.setup_link(NOW).await.unwrap().unwrap();
     assert!(!is_open(&store, &old.token, NOW).await && is_open(&store, &new.token, NOW).await);
@@ -48,8 +48,8 @@ async fn a_new_first_link_takes_the_place_of_the_one_before() {
 
 #[tokio::test]
 async fn a_first_link_is_no_good_where_an_invitation_has_made_an_owner() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let setup = store.setup_link(NOW).await.unwrap().unwrap();
     another_owner(&store, "Olga").await;
     assert!(!is_open(&store, &setup.token, NOW).await);
@@ -59,8 +59,8 @@ async fn a_first_link_is_no_good_where_an_invitation_has_made_an_owner() {
 
 #[tokio::test]
 async fn an_invitation_makes_a_member_of_an_account_or_an_owner() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let member = member(&store, "Max").await.session.user;
     assert_eq!((member.role, member.account), (Role::Member, Some(7)));
     let link = store.invite(Role::Owner, Some(8), NOW).await.unwrap();
@@ -73,8 +73,8 @@ async fn an_invitation_makes_a_member_of_an_account_or_an_owner() {
 
 #[tokio::test]
 async fn every_link_ends_with_its_time() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     let setup = store.setup_link(NOW).await.unwrap().unwrap();
     assert!(is_open(&store, &setup.token, NOW + SETUP_LIFETIME_MS - 1).await);
     let late = NOW + SETUP_LIFETIME_MS;
@@ -95,8 +95,8 @@ async fn every_link_ends_with_its_time() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_form_does_not_use_up_the_link() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let link = store.invite(Role::Member, Some(7), NOW).await.unwrap();
     let refused = async |name: &str, password: &str| {
         store.accept_link(&link.token, name, password, CLIENT, NOW).await.unwrap_err().to_string()
@@ -118,8 +118,8 @@ async fn what_is_wrong_with_a_form_does_not_use_up_the_link() {
 
 #[tokio::test]
 async fn a_reset_gives_a_password_removes_the_second_factor_and_ends_all_sessions() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let max = member(&store, "Max").await;
     add_second_factor(&store, &max.session, NOW).await;
     let before = store.reset_link(max.session.user.id, NOW).await.unwrap();
@@ -146,8 +146,8 @@ async fn a_reset_gives_a_password_removes_the_second_factor_and_ends_all_session
 
 #[tokio::test]
 async fn the_command_line_resets_the_owner_who_is_named() {
-    let Some(place) = place() else { return };
-    let store = place.open().await;
+    let Some(database) = database() else { return };
+    let store = database.open().await;
     assert!(matches!(store.reset_owner(NOW).await, Err(UsersError::NoOwner)));
     let olga = owner(&store).await;
     let oskar = another_owner(&store, "Oskar").await;
@@ -177,16 +177,16 @@ const FILL_POSTGRES: &str = "INSERT INTO console_link (digest, kind, created_at,
 
 #[tokio::test]
 async fn links_are_listed_withdrawn_and_bounded() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let link = store.invite(Role::Member, Some(7), NOW).await.unwrap();
     let reset = store.reset_link(olga.session.user.id, NOW).await.unwrap();
     assert_eq!(store.links(NOW).await.unwrap(), [link.record.clone(), reset.record]);
     assert_eq!(store.withdraw_link(link.record.id).await.unwrap(), Event::LinkWithdrawn(link.record.id));
     assert!(matches!(store.withdraw_link(link.record.id).await, Err(UsersError::NoSuchLink)));
     assert!(!is_open(&store, &link.token, NOW).await);
-    let filled = if place.server.is_some() { FILL_POSTGRES } else { FILL_SQLITE };
-    place.number(filled).await;
+    let filled = if database.server.is_some() { FILL_POSTGRES } else { FILL_SQLITE };
+    database.number(filled).await;
     assert_eq!(store.links(NOW).await.unwrap().len(), LINKS_MAX as usize - 1);
     store.invite(Role::Owner, None, NOW).await.unwrap();
     assert!(matches!(store.invite(Role::Owner, None, NOW).await, Err(UsersError::TooManyLinks)));
@@ -196,8 +196,8 @@ async fn links_are_listed_withdrawn_and_bounded() {
 
 #[tokio::test]
 async fn the_last_owner_stays() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let olga = olga.session.user.id;
     let max = member(&store, "Max").await.session.user.id;
     let refused = async || {
@@ -222,8 +222,8 @@ async fn the_last_owner_stays() {
 
 #[tokio::test]
 async fn a_disabled_user_is_out_until_enabled_and_a_removed_one_for_good() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let max = member(&store, "Max").await;
     let id = max.session.user.id;
     let reset = store.reset_link(id, NOW).await.unwrap();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use paraffin_users::{Event, PasswordCost, SignIn, UserSettings, UsersError};
 use support::{
-    CHEAP, CLIENT, HOUR, MINUTE, NOW, PASSWORD, SECOND, is_open, is_signed_in, member, owned, owner, place, sign_in,
+    CHEAP, CLIENT, HOUR, MINUTE, NOW, PASSWORD, SECOND, database, is_open, is_signed_in, member, owned, owner, sign_in,
     signed_in, wait,
 };
 
@@ -17,8 +17,8 @@ const MEMORY: &str = "SELECT memory_kib AS number FROM console_user";
 
 #[tokio::test]
 async fn the_right_password_signs_in_whatever_the_case_of_the_name() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let later = NOW + MINUTE;
     let session = sign_in(&store, " oLGa ", later).await;
     let user = olga.session.user.id;
@@ -30,8 +30,8 @@ async fn the_right_password_signs_in_whatever_the_case_of_the_name() {
 
 #[tokio::test]
 async fn an_unknown_name_and_a_wrong_password_are_the_same_error() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let hostile = "\u{202e}".repeat(100_000);
     let long = "a".repeat(100_000);
     for (name, password) in [
@@ -52,9 +52,9 @@ async fn an_unknown_name_and_a_wrong_password_are_the_same_error() {
 /// Whether a name exists cannot be told from the time of the answer: a password is hashed in both cases.
 #[tokio::test]
 async fn an_unknown_name_takes_the_work_of_a_wrong_password() {
-    let Some(place) = place() else { return };
+    let Some(database) = database() else { return };
     let cost = PasswordCost { memory_kib: 16 * 1_024, passes: 3, lanes: 1 };
-    let store = place.open_with(UserSettings { password_cost: cost, ..UserSettings::default() }).await;
+    let store = database.open_with(UserSettings { password_cost: cost, ..UserSettings::default() }).await;
     owner(&store).await;
     let mut quickest = [Duration::MAX; 2];
     for _ in 0..4 {
@@ -70,8 +70,8 @@ async fn an_unknown_name_takes_the_work_of_a_wrong_password() {
 
 #[tokio::test]
 async fn a_name_has_ten_attempts_and_one_more_each_minute_from_wherever_they_come() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     for name in ["olga", "Nobody"] {
         for attempt in 0..10 {
             let refused = store.sign_in(name, WRONG, &format!("198.51.100.{attempt}"), NOW).await;
@@ -93,8 +93,8 @@ async fn a_name_has_ten_attempts_and_one_more_each_minute_from_wherever_they_com
 
 #[tokio::test]
 async fn who_tries_passwords_from_elsewhere_does_not_keep_the_user_out() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     for attempt in 0..10 {
         store.sign_in("Olga", WRONG, &format!("198.51.100.{attempt}"), NOW).await.unwrap_err();
     }
@@ -114,8 +114,8 @@ async fn who_tries_passwords_from_elsewhere_does_not_keep_the_user_out() {
 
 #[tokio::test]
 async fn after_a_change_of_the_password_the_client_that_made_it_alone_is_known() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     store.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await.unwrap();
     for attempt in 0..10 {
         store.sign_in("Olga", WRONG, &format!("198.51.100.{attempt}"), NOW).await.unwrap_err();
@@ -128,18 +128,18 @@ async fn after_a_change_of_the_password_the_client_that_made_it_alone_is_known()
 
 #[tokio::test]
 async fn the_clients_that_are_known_of_a_user_are_bounded() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     for number in 0..40 {
         store.sign_in("Olga", PASSWORD, &format!("198.51.100.{number}"), NOW + number).await.unwrap();
     }
-    assert_eq!(place.number("SELECT COUNT(*) AS number FROM console_known_client").await, 16);
+    assert_eq!(database.number("SELECT COUNT(*) AS number FROM console_known_client").await, 16);
 }
 
 #[tokio::test]
 async fn a_client_has_thirty_attempts_and_one_more_each_ten_seconds_for_all_names() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let client = |host: u32| format!("2001:db8::{host:x}");
     for attempt in 0..30 {
         let refused = store.sign_in(&format!("name {attempt}"), WRONG, &client(attempt), NOW).await;
@@ -156,8 +156,8 @@ async fn a_client_has_thirty_attempts_and_one_more_each_ten_seconds_for_all_name
 
 #[tokio::test]
 async fn right_passwords_are_not_counted() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     for _ in 0..40 {
         sign_in(&store, "Olga", NOW).await;
     }
@@ -170,8 +170,8 @@ async fn right_passwords_are_not_counted() {
 
 #[tokio::test]
 async fn what_is_remembered_of_attempts_is_bounded_and_the_most_tried_name_stays() {
-    let Some(place) = place() else { return };
-    let store = place.open_with(UserSettings { password_cost: CHEAP, remembered_max: 40 }).await;
+    let Some(database) = database() else { return };
+    let store = database.open_with(UserSettings { password_cost: CHEAP, remembered_max: 40 }).await;
     owner(&store).await;
     for attempt in 0..10 {
         store.sign_in("Olga", WRONG, &format!("198.51.100.{attempt}"), NOW).await.unwrap_err();
@@ -179,46 +179,46 @@ async fn what_is_remembered_of_attempts_is_bounded_and_the_most_tried_name_stays
     for number in 0..150 {
         store.sign_in(&format!("name {number}"), WRONG, &format!("client {number}"), NOW).await.unwrap_err();
         if number % 10 == 0 {
-            assert!(place.number(REMEMBERED).await <= 40);
+            assert!(database.number(REMEMBERED).await <= 40);
         }
     }
-    assert!(place.number(REMEMBERED).await <= 40);
+    assert!(database.number(REMEMBERED).await <= 40);
     wait(store.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await);
 }
 
 #[tokio::test]
 async fn other_processes_and_later_ones_count_the_same_attempts() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
-    let other = place.open().await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
+    let other = database.open().await;
     for attempt in 0..10 {
         let store = if attempt % 2 == 0 { &store } else { &other };
         store.sign_in("Olga", WRONG, &format!("198.51.100.{attempt}"), NOW).await.unwrap_err();
     }
     store.close().await;
     other.close().await;
-    assert_eq!(wait(place.open().await.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await), 60);
+    assert_eq!(wait(database.open().await.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await), 60);
 }
 
 #[tokio::test]
 async fn a_password_of_other_parameters_is_hashed_anew_when_it_is_given() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     store.close().await;
     let dearer = PasswordCost { memory_kib: 16, passes: 2, lanes: 1 };
-    let store = place.open_with(UserSettings { password_cost: dearer, ..UserSettings::default() }).await;
-    assert_eq!(place.number(MEMORY).await, 8);
+    let store = database.open_with(UserSettings { password_cost: dearer, ..UserSettings::default() }).await;
+    assert_eq!(database.number(MEMORY).await, 8);
     store.sign_in("Olga", WRONG, CLIENT, NOW).await.unwrap_err();
-    assert_eq!(place.number(MEMORY).await, 8);
+    assert_eq!(database.number(MEMORY).await, 8);
     sign_in(&store, "Olga", NOW).await;
-    assert_eq!(place.number(MEMORY).await, 16);
+    assert_eq!(database.number(MEMORY).await, 16);
     sign_in(&store, "Olga", NOW).await;
 }
 
 #[tokio::test]
 async fn a_new_password_ends_the_other_sessions_and_open_resets() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let here = sign_in(&store, "Olga", NOW).await;
     let max = member(&store, "Max").await;
     let reset = store.reset_link(olga.session.user.id, NOW).await.unwrap();
@@ -241,8 +241,8 @@ async fn a_new_password_ends_the_other_sessions_and_open_resets() {
 
 #[tokio::test]
 async fn who_has_a_session_and_not_the_password_has_ten_attempts_at_it() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     for _ in 0..10 {
         let wrong = store.change_password(&olga.session, WRONG, "another password", NOW).await;
         assert!(matches!(wrong, Err(UsersError::WrongPassword)));

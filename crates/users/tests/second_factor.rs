@@ -8,8 +8,8 @@ use paraffin_users::{
     UserStore, UsersError,
 };
 use support::{
-    CLIENT, HOUR, MINUTE, NOW, PASSWORD, SECOND, add_second_factor, code, is_signed_in, member, owned, place, session,
-    sign_in, wait,
+    CLIENT, HOUR, MINUTE, NOW, PASSWORD, SECOND, add_second_factor, code, database, is_signed_in, member, owned,
+    session, sign_in, wait,
 };
 
 /// A step of TOTP.
@@ -29,8 +29,8 @@ async fn both(store: &UserStore, name: &str, code: &str, now: i64) -> Result<New
 
 #[tokio::test]
 async fn it_is_asked_for_when_a_code_has_confirmed_it_and_not_before() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     // The session alone does not do: the browser of a user may stand open.
     let wrong = store.begin_second_factor(&olga.session, "a wrong password", NOW).await;
     assert!(matches!(wrong, Err(UsersError::WrongPassword)));
@@ -57,8 +57,8 @@ async fn it_is_asked_for_when_a_code_has_confirmed_it_and_not_before() {
 
 #[tokio::test]
 async fn a_set_up_ends_after_an_hour_and_there_is_one_at_a_time() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let confirm =
         async |secret: &str, now: i64| store.confirm_second_factor(&olga.session, &code(secret, now), now).await;
     let setup = store.begin_second_factor(&olga.session, PASSWORD, NOW).await.unwrap();
@@ -77,8 +77,8 @@ async fn a_set_up_ends_after_an_hour_and_there_is_one_at_a_time() {
 
 #[tokio::test]
 async fn a_step_is_accepted_once_and_no_older_one_after_it() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let (secret, _) = add_second_factor(&store, &olga.session, NOW).await;
     let now = NOW + 10 * STEP;
     let current = code(&secret, now);
@@ -100,8 +100,8 @@ async fn a_step_is_accepted_once_and_no_older_one_after_it() {
 
 #[tokio::test]
 async fn each_recovery_code_stands_in_once_and_new_ones_replace_all() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let user = olga.session.user.id;
     let (_, made) = add_second_factor(&store, &olga.session, NOW).await;
     let max = member(&store, "Max").await;
@@ -128,8 +128,8 @@ async fn each_recovery_code_stands_in_once_and_new_ones_replace_all() {
 
 #[tokio::test]
 async fn removing_it_takes_the_password_and_forgets_all_of_it() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let none = store.remove_second_factor(&olga.session, PASSWORD, NOW).await;
     assert!(matches!(none, Err(UsersError::NoSecondFactor)));
     assert!(matches!(store.renew_recovery_codes(&olga.session, PASSWORD, NOW).await, Err(UsersError::NoSecondFactor)));
@@ -145,8 +145,8 @@ async fn removing_it_takes_the_password_and_forgets_all_of_it() {
 
 #[tokio::test]
 async fn half_a_sign_in_lasts_five_minutes_and_five_wrong_codes() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let (secret, _) = add_second_factor(&store, &olga.session, NOW - HOUR).await;
     let token = pending(&store, "Olga", NOW).await;
     let late = NOW + PENDING_LIFETIME_MS;
@@ -170,8 +170,8 @@ async fn half_a_sign_in_lasts_five_minutes_and_five_wrong_codes() {
 
 #[tokio::test]
 async fn beginning_again_does_not_give_more_attempts_at_the_code() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let (secret, _) = add_second_factor(&store, &olga.session, NOW - HOUR).await;
     for attempt in 0..5 {
         let token = pending(&store, "Olga", NOW).await;
@@ -186,8 +186,8 @@ async fn beginning_again_does_not_give_more_attempts_at_the_code() {
 
 #[tokio::test]
 async fn what_ends_sessions_ends_half_sign_ins() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let max = member(&store, "Max").await;
     let (secret, _) = add_second_factor(&store, &max.session, NOW - HOUR).await;
     let is_expired = async |token: &PendingToken| {
@@ -204,8 +204,8 @@ async fn what_ends_sessions_ends_half_sign_ins() {
 
 #[tokio::test]
 async fn a_name_with_any_letters_is_in_the_address_as_it_may_be() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let max = member(&store, "Max: <b>&?#/é").await;
     let setup = store.begin_second_factor(&max.session, PASSWORD, NOW).await.unwrap();
     let expected = "otpauth://totp/Paraffin:Max_%20%3Cb%3E%26%3F%23%2F%C3%A9?secret=";

@@ -8,13 +8,13 @@ use paraffin_users::{
     SessionToken, UsersError,
 };
 use support::{
-    CLIENT, DAY, HOUR, MINUTE, NOW, PASSWORD, is_signed_in, member, owned, place, session, sign_in, signed_in,
+    CLIENT, DAY, HOUR, MINUTE, NOW, PASSWORD, database, is_signed_in, member, owned, session, sign_in, signed_in,
 };
 
 #[tokio::test]
 async fn a_token_opens_its_session_and_no_other_text_does() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let max = member(&store, "Max").await;
     let found = session(&store, &olga.token, NOW).await.unwrap();
     assert_eq!((found.id, &found.user), (olga.session.id, &olga.session.user));
@@ -31,8 +31,8 @@ async fn a_token_opens_its_session_and_no_other_text_does() {
 
 #[tokio::test]
 async fn a_session_ends_twelve_hours_after_its_last_use() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     assert!(is_signed_in(&store, &olga.token, NOW + SESSION_IDLE_MS - 1).await);
     let used = NOW + SESSION_IDLE_MS - 1;
     assert_eq!(session(&store, &olga.token, used).await.unwrap().expires_at, used + SESSION_IDLE_MS);
@@ -46,8 +46,8 @@ async fn a_session_ends_twelve_hours_after_its_last_use() {
 
 #[tokio::test]
 async fn a_session_ends_thirty_days_after_the_sign_in_however_it_is_used() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let mut now = NOW;
     let mut token = olga.token;
     while now < NOW + 29 * DAY + 20 * HOUR {
@@ -61,8 +61,8 @@ async fn a_session_ends_thirty_days_after_the_sign_in_however_it_is_used() {
 
 #[tokio::test]
 async fn the_last_use_is_written_once_a_minute() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let user = olga.session.user.id;
     for (at, written) in [(0, 0), (59_999, 0), (60_000, 60_000), (100_000, 60_000), (120_001, 120_001), (5, 120_001)] {
         assert!(is_signed_in(&store, &olga.token, NOW + at).await);
@@ -72,8 +72,8 @@ async fn the_last_use_is_written_once_a_minute() {
 
 #[tokio::test]
 async fn a_rotated_token_is_good_for_a_minute_and_the_new_one_goes_on() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let at = NOW + ROTATION_INTERVAL_MS;
     assert!(!session(&store, &olga.token, at - 1).await.unwrap().must_rotate);
     let old = session(&store, &olga.token, at).await.unwrap();
@@ -95,8 +95,8 @@ async fn a_rotated_token_is_good_for_a_minute_and_the_new_one_goes_on() {
 
 #[tokio::test]
 async fn whichever_new_token_a_client_keeps_it_stays_signed_in() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let at = NOW + ROTATION_INTERVAL_MS;
     let mut tokens = Vec::new();
     for request in 0..5 {
@@ -116,8 +116,8 @@ async fn whichever_new_token_a_client_keeps_it_stays_signed_in() {
 
 #[tokio::test]
 async fn the_tokens_of_one_session_are_bounded() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let mut tokens = Vec::new();
     for _ in 0..60 {
         tokens.push(store.rotate(&olga.token, NOW).await.unwrap().token);
@@ -132,8 +132,8 @@ async fn the_tokens_of_one_session_are_bounded() {
 
 #[tokio::test]
 async fn a_form_needs_the_text_of_its_own_session() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let other = sign_in(&store, "Olga", NOW).await;
     let found = session(&store, &olga.token, NOW).await.unwrap();
     let text = found.csrf.reveal();
@@ -153,8 +153,8 @@ async fn a_form_needs_the_text_of_its_own_session() {
 
 #[tokio::test]
 async fn sessions_are_listed_and_ended_one_by_one_or_all_others_at_once() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let user = olga.session.user.id;
     let client = format!("<b>phone</b>\u{7}\n{}", "é".repeat(100_000));
     let phone = signed_in(store.sign_in("Olga", PASSWORD, &client, NOW + MINUTE).await.unwrap());
@@ -186,8 +186,8 @@ async fn sessions_are_listed_and_ended_one_by_one_or_all_others_at_once() {
 
 #[tokio::test]
 async fn the_sessions_of_a_user_are_bounded_and_the_longest_unused_ends() {
-    let Some(place) = place() else { return };
-    let (store, olga) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, olga) = owned(&database).await;
     let mut tokens = vec![olga.token];
     for number in 1..=i64::from(SESSIONS_MAX) + 5 {
         tokens.push(sign_in(&store, "Olga", NOW + number).await.token);
@@ -201,10 +201,10 @@ async fn the_sessions_of_a_user_are_bounded_and_the_longest_unused_ends() {
 
 #[tokio::test]
 async fn a_session_shows_a_change_of_its_user_at_once_in_every_process() {
-    let Some(place) = place() else { return };
-    let (store, _) = owned(&place).await;
+    let Some(database) = database() else { return };
+    let (store, _) = owned(&database).await;
     let max = member(&store, "Max").await;
-    let other = place.open().await;
+    let other = database.open().await;
     store.set_role(max.session.user.id, paraffin_users::Role::Owner, None).await.unwrap();
     assert_eq!(session(&other, &max.token, NOW).await.unwrap().user.role, paraffin_users::Role::Owner);
     store.disable(max.session.user.id, NOW).await.unwrap();

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::str::FromStr as _;
 
-use paraffin_database::{Database, DatabaseError, Migrations, Place, Row, Session, query};
+use paraffin_database::{Database, DatabaseError, DatabaseLocation, Migrations, Row, Session, query};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,8 +173,8 @@ pub(crate) struct Records {
 
 impl Records {
     /// Opens the database and brings its schema up to date. `owner` names the folder in which runs are carried out.
-    pub(crate) async fn open(place: &Place, owner: String) -> Result<Self, RecordsError> {
-        Ok(Self { database: Database::open(place, MIGRATIONS).await?, owner })
+    pub(crate) async fn open(location: &DatabaseLocation, owner: String) -> Result<Self, RecordsError> {
+        Ok(Self { database: Database::open(location, MIGRATIONS).await?, owner })
     }
 
     pub(crate) async fn close(&self) {

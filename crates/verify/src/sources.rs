@@ -116,7 +116,7 @@ fn length(bytes: &[u8]) -> i64 {
 
 #[cfg(all(test, feature = "postgres"))]
 mod tests {
-    use paraffin_database::Place;
+    use paraffin_database::DatabaseLocation;
     use paraffin_testkit::PostgresServer;
 
     use super::*;
@@ -127,7 +127,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let Some(mut server) = PostgresServer::prepare(folder.path()) else { return };
         server.run();
-        let place = Place::Server(server.url().parse().unwrap());
+        let place = DatabaseLocation::Server(server.url().parse().unwrap());
         let one = Records::open(&place, "1".repeat(32)).await.unwrap();
         let other = Records::open(&place, "2".repeat(32)).await.unwrap();
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use paraffin_confine::Isolation;
-use paraffin_database::{Place, ServerUrl};
+use paraffin_database::{DatabaseLocation, ServerUrl};
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -174,8 +174,8 @@ impl Verifier {
                 let_pass(&options.settings, folder).await.map_err(failed)?;
             }
             let place = match &options.server {
-                Some(url) => Place::Server(url.clone()),
-                None => Place::File(options.folder.join("verify.sqlite")),
+                Some(url) => DatabaseLocation::Server(url.clone()),
+                None => DatabaseLocation::File(options.folder.join("verify.sqlite")),
             };
             let records = Records::open(&place, owner(&options.folder).await.map_err(failed)?).await?;
             let interrupted = Failure {

@@ -40,4 +40,4 @@ pub use source::{BoxFuture, EventPage, EventSource, SourceError};
 pub use store::{GRACE_MS, LEASE_MS, Task, WebhookStore};
 
 pub use paraffin_access::{AccountId, UnixMillis};
-pub use paraffin_database::Place;
+pub use paraffin_database::DatabaseLocation;

@@ -14,7 +14,7 @@ use paraffin_webhooks::{
 };
 use serde_json::value::RawValue;
 use support::chain::Chain;
-use support::{BY, HOUR, OWNER, SECOND, Time, endpoint, place, settings};
+use support::{BY, HOUR, OWNER, SECOND, Time, database, endpoint, settings};
 
 const URL: &str = "https://hooks.example/in";
 
@@ -51,7 +51,7 @@ impl Transport for Script {
 }
 
 struct Scene {
-    place: support::Place,
+    database: support::TestDatabase,
     chain: Chain,
     time: Time,
     script: Script,
@@ -60,11 +60,11 @@ struct Scene {
 }
 
 async fn scene() -> Option<Scene> {
-    let place = place()?;
+    let database = database()?;
     let (chain, time, script) = (Chain::new(), Time::default(), Script::new());
-    let store = place.open().await;
+    let store = database.open().await;
     let deliverer = deliverer(&store, &chain, &script, &time);
-    Some(Scene { place, chain, time, script, store, deliverer })
+    Some(Scene { database, chain, time, script, store, deliverer })
 }
 
 fn deliverer(store: &WebhookStore, chain: &Chain, script: &Script, time: &Time) -> Deliverer {
@@ -77,7 +77,7 @@ fn raw(text: &str) -> Box<RawValue> {
 
 #[tokio::test]
 async fn a_secret_that_was_replaced_signs_beside_the_new_one_for_a_day() {
-    let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
+    let Some(Scene { chain, time, script, store, deliverer, database: _database }) = scene().await else { return };
     let (made, first) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     let (rotated, second) = store.rotate_secret(BY, made.id, time.now()).await.unwrap();
     assert_eq!(rotated.old_secret_until, Some(time.now() + GRACE_MS));
@@ -106,7 +106,7 @@ async fn store_token(deliverer: &Deliverer, id: paraffin_webhooks::EndpointId) -
 
 #[tokio::test]
 async fn a_message_is_sent_again_unchanged_and_ever_more_seldom_until_its_endpoint_is_paused() {
-    let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
+    let Some(Scene { chain, time, script, store, deliverer, database: _database }) = scene().await else { return };
     let (made, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(2);
     script.answers(Ok(500));
@@ -153,7 +153,7 @@ async fn a_message_is_sent_again_unchanged_and_ever_more_seldom_until_its_endpoi
 
 #[tokio::test]
 async fn an_endpoint_that_is_gone_or_whose_position_is_unknown_is_paused_at_once() {
-    let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
+    let Some(Scene { chain, time, script, store, deliverer, database: _database }) = scene().await else { return };
     let (gone, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     let (lost, _) = store.create(BY, &endpoint(URL, "999-1"), &settings(), time.now()).await.unwrap();
     chain.add(1);
@@ -176,13 +176,13 @@ async fn an_endpoint_that_is_gone_or_whose_position_is_unknown_is_paused_at_once
 
 #[tokio::test]
 async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothing_any_more() {
-    let Some(Scene { place, chain, time, script, store, deliverer }) = scene().await else { return };
+    let Some(Scene { database, chain, time, script, store, deliverer }) = scene().await else { return };
     let (made, _) = store.create(BY, &endpoint("http://dead/", &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(1);
     // The first one waits for its answer for ever.
     let hanging = tokio::time::timeout(Duration::from_millis(300), deliverer.deliver(made.id));
     assert!(hanging.await.is_err());
-    let other = self::deliverer(&place.open().await, &chain, &script, &time);
+    let other = self::deliverer(&database.open().await, &chain, &script, &time);
     assert_eq!(other.deliver(made.id).await.unwrap(), Progress::Lost);
     time.forward(LEASE_MS);
     let changes = EndpointChanges { url: Some(URL.to_owned()), ..Default::default() };
@@ -206,14 +206,14 @@ async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothi
 
 #[tokio::test]
 async fn what_an_owner_does_while_a_message_is_on_its_way_is_not_undone_by_its_answer() {
-    let Some(Scene { place, chain, time, script, store, deliverer }) = scene().await else { return };
+    let Some(Scene { database, chain, time, script, store, deliverer }) = scene().await else { return };
     let (made, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(1);
     script.answers(Ok(500));
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Failed);
     chain.add(1);
     let tip = chain.tip().await.unwrap();
-    let owner = place.open().await;
+    let owner = database.open().await;
     let changes =
         EndpointChanges { cursor: Some(tip.clone()), description: Some("new".to_owned()), ..Default::default() };
     let moved = owner.update(BY, made.id, &changes, time.now()).await.unwrap();
@@ -232,7 +232,7 @@ async fn what_an_owner_does_while_a_message_is_on_its_way_is_not_undone_by_its_a
 
 #[tokio::test]
 async fn an_account_has_its_own_endpoints_alone_and_not_too_many() {
-    let Some(Scene { chain, time, store, deliverer, place: _place, .. }) = scene().await else { return };
+    let Some(Scene { chain, time, store, deliverer, database: _database, .. }) = scene().await else { return };
     let few = WebhookSettings { endpoints_per_account_max: 2, endpoints_max: 3, ..settings() };
     let webhooks = Webhooks::with(deliverer);
     let of = |account| Owner { account: AccountId(account), actor: "user:1" };
@@ -272,7 +272,7 @@ async fn an_account_has_its_own_endpoints_alone_and_not_too_many() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dead_endpoints_do_not_hold_up_those_of_others_nor_pings() {
-    let Some(Scene { chain, time, script, store, place: _place, .. }) = scene().await else { return };
+    let Some(Scene { chain, time, script, store, database: _database, .. }) = scene().await else { return };
     let settings = WebhookSettings { attempts_max: 3, attempts_per_account_max: 2, ..settings() };
     let deliverer = Deliverer::new(
         store.clone(),
@@ -312,7 +312,7 @@ async fn dead_endpoints_do_not_hold_up_those_of_others_nor_pings() {
 
 #[tokio::test]
 async fn the_last_attempts_of_an_endpoint_are_remembered_the_newest_first() {
-    let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
+    let Some(Scene { chain, time, script, store, deliverer, database: _database }) = scene().await else { return };
     let (made, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     assert_eq!(made.attempts, []);
     chain.add(1);
@@ -345,7 +345,7 @@ async fn the_last_attempts_of_an_endpoint_are_remembered_the_newest_first() {
 
 #[tokio::test]
 async fn what_owners_change_stands_in_the_audit_log_without_what_opens_anything() {
-    let Some(Scene { chain, time, store, place, .. }) = scene().await else { return };
+    let Some(Scene { chain, time, store, database, .. }) = scene().await else { return };
     let url = "https://hooks.example:8443/token-in-the-path?key=in-the-query";
     let (made, first) = store.create(BY, &endpoint(url, &chain.first()), &settings(), time.now()).await.unwrap();
     let id = made.id;
@@ -361,7 +361,7 @@ async fn what_owners_change_stands_in_the_audit_log_without_what_opens_anything(
     store.delete(BY, id, time.now()).await.unwrap();
     // What is refused changes nothing.
     assert!(store.pause(BY, id, time.now()).await.is_err());
-    let mut session = place.accounts().await.session().await.unwrap();
+    let mut session = database.accounts().await.session().await.unwrap();
     let rows = query("SELECT at, actor, action, subject, detail FROM audit ORDER BY id");
     let rows = rows.fetch_all(&mut session).await.unwrap();
     let text = |row: &Row, column| row.get::<String>(column).unwrap();

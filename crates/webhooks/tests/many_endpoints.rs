@@ -96,10 +96,10 @@ fn status_mib(name: &str) -> u64 {
 
 /// Delivers two blocks to endpoints of so many accounts, and lets one pass by those that want nothing: the seconds of each.
 async fn rounds(endpoints: u64, accounts: i64) -> Option<[f64; 3]> {
-    let place = support::place()?;
+    let database = support::database()?;
     let (blocks, receivers, time) = (Blocks::default(), Receivers::default(), Time::default());
     let settings = WebhookSettings { endpoints_per_account_max: 10_000, endpoints_max: 20_000, ..settings() };
-    let store = place.open().await;
+    let store = database.open().await;
     let began = Instant::now();
     for number in 0..endpoints {
         let account = AccountId(i64::try_from(number).unwrap() % accounts);

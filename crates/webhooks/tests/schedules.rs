@@ -10,7 +10,7 @@ use paraffin_testkit::Random;
 use paraffin_webhooks::{Deliverer, EndpointId, LEASE_MS, Progress, SigningSecret, WebhookError, WebhookSettings};
 use support::chain::Chain;
 use support::receiver::{Network, Receiver};
-use support::{BY, HOUR, Place, SECOND, Time, endpoint, place, settings};
+use support::{BY, HOUR, SECOND, TestDatabase, Time, database, endpoint, settings};
 use tokio::task::JoinHandle;
 
 /// One process that delivers.
@@ -25,7 +25,7 @@ fn small_messages() -> WebhookSettings {
 }
 
 struct World<'a> {
-    place: &'a Place,
+    database: &'a TestDatabase,
     chain: Chain,
     time: Time,
     receiver: Receiver,
@@ -38,9 +38,9 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    async fn new(place: &'a Place, seed: u64) -> World<'a> {
+    async fn new(database: &'a TestDatabase, seed: u64) -> World<'a> {
         let (chain, receiver) = (Chain::new(), Receiver::default());
-        let store = place.open().await;
+        let store = database.open().await;
         let settings = WebhookSettings { endpoints_per_account_max: 10_000, ..settings() };
         let new = endpoint("http://receiver.example/", &chain.first());
         let (made, secret) = store.create(BY, &new, &settings, support::NOW).await.unwrap();
@@ -48,7 +48,7 @@ impl<'a> World<'a> {
         store.close().await;
         let networks = [Network::to(&receiver), Network::to(&receiver)];
         let mut world = World {
-            place,
+            database,
             chain,
             time: Time::default(),
             receiver,
@@ -67,7 +67,8 @@ impl<'a> World<'a> {
 
     async fn instance(&self, which: usize) -> Instance {
         let (source, transport) = (Arc::new(self.chain.clone()), Arc::new(self.networks[which].clone()));
-        let deliverer = Deliverer::new(self.place.open().await, source, transport, small_messages(), self.time.clock());
+        let deliverer =
+            Deliverer::new(self.database.open().await, source, transport, small_messages(), self.time.clock());
         Instance { deliverer: Arc::new(deliverer), task: None }
     }
 
@@ -102,7 +103,7 @@ impl<'a> World<'a> {
 
     /// Something that owners do; none of it loses an event.
     async fn change(&mut self) {
-        let (store, now) = (self.place.open().await, self.time.now());
+        let (store, now) = (self.database.open().await, self.time.now());
         let secret: Option<SigningSecret> = match self.random.below(3) {
             0 => Some(store.rotate_secret(BY, self.id, now).await.unwrap().1),
             1 => {
@@ -207,7 +208,7 @@ impl<'a> World<'a> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_receiver_that_drops_repeated_ids_ends_with_the_state_of_the_chain() {
-    let Some(place) = place() else { return };
+    let Some(database) = database() else { return };
     let is_server = env!("CARGO_CRATE_NAME") == "postgres";
     let is_long = std::env::var_os("PARAFFIN_LONG").is_some();
     let schedules = match (is_long, is_server) {
@@ -218,7 +219,7 @@ async fn a_receiver_that_drops_repeated_ids_ends_with_the_state_of_the_chain() {
     };
     let (mut kills, mut messages, mut repeated) = (0, 0, 0);
     for seed in 0..schedules {
-        let mut world = World::new(&place, seed).await;
+        let mut world = World::new(&database, seed).await;
         for _ in 0..40 + world.random.below(60) {
             world.step().await;
         }

@@ -88,6 +88,6 @@ pub(super) async fn set_plan(
     let detail = format!("from={} to={plan}", found.plan);
     audit(&mut transaction, now, actor, "plan", format!("account:{id}"), detail).await?;
     transaction.commit().await?;
-    inner.known.invalidate();
+    inner.cache.invalidate();
     Ok(AccountRecord { plan, ..found })
 }

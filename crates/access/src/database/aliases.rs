@@ -42,7 +42,7 @@ pub(super) async fn create(
         return Err(AccessError::AliasTaken);
     }
     if let Some(max) = new.count_max {
-        // Within the transaction, of which one at a time is under way: two at once do not exceed the limit.
+        // In the write transaction, which is serialized: concurrent calls do not exceed the limit.
         let count: i64 = query("SELECT COUNT(*) AS count FROM alias WHERE account = $1")
             .bind(account.id.0)
             .fetch_one(&mut transaction)
@@ -99,7 +99,7 @@ pub(super) async fn remove(
     let detail = format!("name={}", found.name);
     audit(&mut transaction, now, actor, "remove", format!("alias:{}", found.id.0), detail).await?;
     transaction.commit().await?;
-    inner.known.invalidate();
+    inner.cache.invalidate();
     Ok(found)
 }
 
@@ -107,15 +107,15 @@ pub(super) async fn look_up(inner: &Inner, name: &str) -> Result<Option<Arc<Alia
     if !is_alias_name(name) {
         return Ok(None);
     }
-    let generation = match inner.known.aliases.get(name) {
+    let generation = match inner.cache.aliases.get(name) {
         Ok(found) if inner.counting.may_recall() => return Ok(Some(found)),
-        Ok(_) => inner.known.aliases.remove(name),
+        Ok(_) => inner.cache.aliases.remove(name),
         Err(generation) => generation,
     };
     let mut connection = inner.database.session().await?;
     let found = by_name(&mut connection, name).await?.map(Arc::new);
     if let Some(found) = &found {
-        inner.known.aliases.insert(name.to_owned(), Arc::clone(found), generation);
+        inner.cache.aliases.insert(name.to_owned(), Arc::clone(found), generation);
     }
     Ok(found)
 }

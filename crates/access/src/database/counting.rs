@@ -10,9 +10,9 @@ use crate::{
     WindowTable,
 };
 
-/// Where requests are counted before they are written.
+/// The counter of requests before they are written.
 pub(super) enum Counting {
-    /// In this process, which hears of others when it writes.
+    /// In this process, which reads the counts of others when it writes.
     Own(Box<(WindowTable, Throttle)>),
     /// In Redis, together with the other gateways.
     #[cfg(feature = "redis")]
@@ -52,7 +52,7 @@ impl Counting {
         }
     }
 
-    /// Whether what is known may be used. While the shared windows are away, every key is asked for.
+    /// Whether the cache may be used. While the shared windows are unreachable, every key is looked up in the store.
     pub(super) fn may_recall(&self) -> bool {
         match self {
             Self::Own(_) => true,

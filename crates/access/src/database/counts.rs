@@ -1,4 +1,4 @@
-//! What is counted in memory, on its way to the store and back.
+//! Exchange of counts between memory and the store.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::{AccessError, UnixMillis, Used};
 /// Rows of one statement.
 pub(super) const ROWS_MAX: usize = 200;
 
-/// Adds what this process counted; where another one is already in a later window, ours is over.
+/// Adds the counts of this process; where another one is already in a later window, ours has ended.
 const ADD: &str = "ON CONFLICT (subject) DO UPDATE SET \
     minute_count = CASE WHEN excluded.minute = window_count.minute THEN window_count.minute_count + excluded.minute_count \
     WHEN excluded.minute > window_count.minute THEN excluded.minute_count ELSE window_count.minute_count END, \
@@ -72,7 +72,7 @@ async fn stored(session: &mut Session, day: i64) -> Result<Vec<(i64, WindowState
     rows.iter().map(count).collect()
 }
 
-/// Writes what was counted since the last time and takes in what other processes counted.
+/// Writes the pending counts and reads those of other processes.
 pub(super) async fn flush(inner: &Inner) -> Result<(), AccessError> {
     let _flushing = inner.flushing.lock().await;
     let uses = inner.pending.take();

@@ -100,7 +100,7 @@ pub(super) async fn revoke(
         found.revoked_at = Some(now);
     }
     transaction.commit().await?;
-    inner.known.invalidate();
+    inner.cache.invalidate();
     Ok(found)
 }
 
@@ -142,7 +142,7 @@ pub(super) async fn reroll(
     let detail = format!("new=key:{} grace_ms={grace_ms}", created.record.id);
     audit(&mut transaction, now, actor, "reroll", format!("key:{}", old.id), detail).await?;
     transaction.commit().await?;
-    inner.known.invalidate();
+    inner.cache.invalidate();
     Ok(created)
 }
 
@@ -178,15 +178,15 @@ pub(super) async fn authenticate(
     now: UnixMillis,
 ) -> Result<Option<Arc<KeyRecord>>, AccessError> {
     let digest = key.digest();
-    let generation = match inner.known.keys.get(&digest) {
+    let generation = match inner.cache.keys.get(&digest) {
         Ok(found) if found.is_active(now) && inner.counting.may_recall() => return Ok(Some(found)),
-        Ok(_) => inner.known.keys.remove(&digest),
+        Ok(_) => inner.cache.keys.remove(&digest),
         Err(generation) => generation,
     };
     let mut connection = inner.database.session().await?;
     let Some(found) = active_by_digest(&mut connection, &digest, now).await? else { return Ok(None) };
     let found = Arc::new(found);
-    inner.known.keys.insert(digest, Arc::clone(&found), generation);
+    inner.cache.keys.insert(digest, Arc::clone(&found), generation);
     Ok(Some(found))
 }
 

@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use paraffin_database::{Database, DatabaseError, Place, Session, query};
+use paraffin_database::{Database, DatabaseError, DatabaseLocation, Session, query};
 
-use crate::cache::Known;
+use crate::cache::AccessCache;
 use crate::lease::{LEASE, Lease, RENEWAL};
 use crate::migrations::MIGRATIONS;
 use crate::patience;
@@ -29,13 +29,13 @@ use crate::{
 };
 use counting::Counting;
 
-/// How often what was counted is written. Twice a second, so that a kill loses less than the last second.
+/// Interval of writing counts. Twice a second, so that a kill loses less than the last second.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
-/// How long opening asks a store that was reached and is slow to answer; each question on its own has a request's patience.
+/// How long opening retries a store that was reached and is slow; each query has the timeout of a request.
 const OPENING: Duration = Duration::from_secs(10);
-/// How often subjects that rest are forgotten.
+/// Interval of evicting idle subjects.
 const FORGET_INTERVAL: Duration = Duration::from_mins(10);
-/// Longest time for what a request asks of the store.
+/// Timeout of the store's answer to one request.
 const LOOK_UP: Duration = Duration::from_millis(800);
 
 /// Accounts, keys, aliases, origins, saved scripts and counts in one database: SQLite in a file, which several processes of one
@@ -48,7 +48,7 @@ pub struct DatabaseKeyStore(Arc<Inner>);
 struct Inner {
     database: Database,
     plans: Plans,
-    known: Known,
+    cache: AccessCache,
     lease: Lease,
     pending: PendingUse,
     counting: Counting,
@@ -57,21 +57,21 @@ struct Inner {
 }
 
 impl DatabaseKeyStore {
-    /// A file, with the seeded plans.
+    /// Opens a file, with the seeded plans.
     ///
     /// # Errors
     /// As [`DatabaseKeyStore::open_at`].
     pub fn open(path: &Path) -> AccessFuture<'_, Self> {
-        Box::pin(async move { Self::open_at(&Place::File(path.to_owned()), Plans::default()).await })
+        Box::pin(async move { Self::open_at(&DatabaseLocation::File(path.to_owned()), Plans::default()).await })
     }
 
-    /// Opens a place, makes the file where there is none, and brings the schema up to date.
+    /// Opens a database, creates the file if it is missing, and brings the schema up to date.
     ///
     /// # Errors
     /// [`AccessError::Unavailable`] when it cannot be opened, [`AccessError::NewerSchema`] when a newer program wrote it.
-    pub fn open_at(place: &Place, plans: Plans) -> AccessFuture<'_, Self> {
+    pub fn open_at(location: &DatabaseLocation, plans: Plans) -> AccessFuture<'_, Self> {
         Box::pin(async move {
-            let database = Database::open(place, MIGRATIONS).await?;
+            let database = Database::open(location, MIGRATIONS).await?;
             Self::open_with(database, plans, Counting::Own(Box::default())).await
         })
     }
@@ -81,13 +81,13 @@ impl DatabaseKeyStore {
             lease: Lease::new(&database)?,
             database,
             plans,
-            known: Known::default(),
+            cache: AccessCache::default(),
             pending: PendingUse::default(),
             counting,
             flushing: tokio::sync::Mutex::new(()),
         });
         let began = Instant::now();
-        while let Err(error) = inner.lease.renew(&inner.known).await {
+        while let Err(error) = inner.lease.renew(&inner.cache).await {
             if !matches!(error, AccessError::Unavailable(_)) || began.elapsed() > OPENING {
                 return Err(error);
             }
@@ -112,10 +112,10 @@ impl Inner {
                 if inner.database.is_closed() {
                     return;
                 }
-                let renewed = inner.lease.renew(&inner.known).await;
+                let renewed = inner.lease.renew(&inner.cache).await;
                 match &renewed {
                     Err(error) if !failing => {
-                        tracing::error!(%error, "the key store cannot be consulted: nobody is served");
+                        tracing::error!(%error, "the key store cannot be consulted: every request is refused");
                     }
                     Ok(()) if failing => tracing::info!("the key store answers again"),
                     _ => {}
@@ -154,22 +154,22 @@ impl Inner {
     }
 
     async fn ensure(&self) -> Result<(), AccessError> {
-        self.lease.ensure(&self.known).await
+        self.lease.ensure(&self.cache).await
     }
 
-    /// Answers from memory, while the lease lasts.
-    fn recall<T>(&self, look: impl FnOnce(&Known) -> Option<T>) -> Option<T> {
-        if self.counting.may_recall() && self.lease.is_held() { look(&self.known) } else { None }
+    /// Looks a record up in the cache, while the lease lasts.
+    fn recall<T>(&self, look: impl FnOnce(&AccessCache) -> Option<T>) -> Option<T> {
+        if self.counting.may_recall() && self.lease.is_held() { look(&self.cache) } else { None }
     }
 }
 
-/// The time of this machine, for housekeeping alone; whatever decides about a request has the time passed in.
+/// The time of this machine, for housekeeping alone; decisions about requests get the time as a parameter.
 fn clock() -> UnixMillis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixMillis::try_from(since.as_millis()).unwrap_or(UnixMillis::MAX)
 }
 
-/// What a request asks of the store, or an error when it takes too long: a request waits, and no request is served meanwhile.
+/// The answer of the store to a request, or an error when it takes longer than [`LOOK_UP`].
 async fn soon<T>(question: impl Future<Output = Result<T, AccessError>>) -> Result<T, AccessError> {
     let away = || Err(AccessError::Unavailable("it does not answer".to_owned()));
     patience::within(LOOK_UP, question).await.unwrap_or_else(away)
@@ -321,16 +321,16 @@ impl KeyStore for DatabaseKeyStore {
     }
 
     fn recall_key(&self, key: &ApiKey, now: UnixMillis) -> Option<Arc<KeyRecord>> {
-        let found = self.0.recall(|known| known.keys.get(&key.digest()).ok())?;
+        let found = self.0.recall(|cache| cache.keys.get(&key.digest()).ok())?;
         found.is_active(now).then_some(found)
     }
 
     fn recall_alias(&self, name: &str) -> Option<Arc<AliasRecord>> {
-        self.0.recall(|known| known.aliases.get(name).ok())
+        self.0.recall(|cache| cache.aliases.get(name).ok())
     }
 
     fn recall_origin(&self, origin: &str) -> Option<Arc<OriginRecord>> {
-        self.0.recall(|known| known.origins.get(origin).ok())
+        self.0.recall(|cache| cache.origins.get(origin).ok())
     }
 
     fn record_use(&self, request: RecordedRequest, now: UnixMillis) {

@@ -73,10 +73,10 @@ pub(super) async fn register(
     .get("id")?;
     let detail = format!("account={} pattern={pattern} served={}", account.id, verified_at.is_some());
     audit(&mut transaction, now, actor, "register", format!("origin:{id}"), detail).await?;
-    // Changes and removals move the version by themselves. That this origin was unknown is remembered by other processes too.
+    // Triggers increment the version on updates and deletes. Other processes cache that this origin was unknown.
     query("UPDATE access_version SET value = value + 1").execute(&mut transaction).await?;
     transaction.commit().await?;
-    inner.known.invalidate();
+    inner.cache.invalidate();
     Ok(OriginRecord {
         id: OriginId(id),
         account: account.id,
@@ -120,7 +120,7 @@ pub(super) async fn confirm(
         found.verified_at = Some(now);
     }
     transaction.commit().await?;
-    inner.known.invalidate();
+    inner.cache.invalidate();
     Ok(found)
 }
 
@@ -136,41 +136,43 @@ pub(super) async fn remove(
     let detail = format!("pattern={}", found.pattern);
     audit(&mut transaction, now, actor, "remove", format!("origin:{}", id.0), detail).await?;
     transaction.commit().await?;
-    inner.known.invalidate();
+    inner.cache.invalidate();
     Ok(found)
 }
 
 pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<OriginRecord>>, AccessError> {
-    let generation = match inner.known.origins.get(origin) {
+    let generation = match inner.cache.origins.get(origin) {
         Ok(found) if inner.counting.may_recall() => return Ok(Some(found)),
-        Ok(_) => inner.known.origins.remove(origin),
+        Ok(_) => inner.cache.origins.remove(origin),
         Err(generation) => generation,
     };
     let patterns = patterns_of(origin);
     if patterns.is_empty() {
         return Ok(None);
     }
-    let unknown = match inner.known.unknown_origins.get(origin) {
-        Ok(asked) if inner.counting.may_recall() && asked.elapsed() < UNKNOWN_FOR => return Ok(None),
-        Ok(_) => inner.known.unknown_origins.remove(origin),
+    let unknown = match inner.cache.unknown_origins.get(origin) {
+        Ok(looked_up) if inner.counting.may_recall() && looked_up.elapsed() < UNKNOWN_FOR => return Ok(None),
+        Ok(_) => inner.cache.unknown_origins.remove(origin),
         Err(generation) => generation,
     };
     let mut connection = inner.database.session().await?;
-    let places: Vec<String> = (1..=patterns.len()).map(|place| format!("${place}")).collect();
-    let statement =
-        format!("{COLUMNS} WHERE pattern IN ({}) AND verified_at IS NOT NULL ORDER BY origin.id", places.join(", "));
-    let mut asked = query_of(statement);
+    let parameters: Vec<String> = (1..=patterns.len()).map(|number| format!("${number}")).collect();
+    let statement = format!(
+        "{COLUMNS} WHERE pattern IN ({}) AND verified_at IS NOT NULL ORDER BY origin.id",
+        parameters.join(", ")
+    );
+    let mut query = query_of(statement);
     for pattern in &patterns {
-        asked = asked.bind(pattern);
+        query = query.bind(pattern);
     }
-    let rows = asked.fetch_all(&mut connection).await?;
+    let rows = query.fetch_all(&mut connection).await?;
     let registered: Vec<OriginRecord> = rows.iter().map(record).collect::<Result<_, _>>()?;
-    // The pattern that says most counts, and of several registrations of it the oldest.
-    let place = |record: &OriginRecord| patterns.iter().position(|pattern| *pattern == record.pattern);
-    let found = registered.into_iter().min_by_key(|record| (place(record), record.id)).map(Arc::new);
+    // The most specific pattern wins, and of several registrations of it the oldest.
+    let rank = |record: &OriginRecord| patterns.iter().position(|pattern| *pattern == record.pattern);
+    let found = registered.into_iter().min_by_key(|record| (rank(record), record.id)).map(Arc::new);
     match &found {
-        Some(found) => inner.known.origins.insert(origin.to_owned(), Arc::clone(found), generation),
-        None => inner.known.unknown_origins.insert(origin.to_owned(), Arc::new(Instant::now()), unknown),
+        Some(found) => inner.cache.origins.insert(origin.to_owned(), Arc::clone(found), generation),
+        None => inner.cache.unknown_origins.insert(origin.to_owned(), Arc::new(Instant::now()), unknown),
     }
     Ok(found)
 }
@@ -185,12 +187,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = DatabaseKeyStore::open(&folder.path().join("accounts.sqlite")).await.unwrap();
         assert_eq!(store.find_origin(ORIGIN).await.unwrap(), None);
-        let asked = store.0.known.unknown_origins.get(ORIGIN).unwrap();
+        let looked_up = store.0.cache.unknown_origins.get(ORIGIN).unwrap();
         assert_eq!(store.find_origin(ORIGIN).await.unwrap(), None);
-        assert_eq!(store.0.known.unknown_origins.get(ORIGIN).unwrap(), asked, "it was asked for again");
-        // One that is no origin of a page costs nothing.
+        assert_eq!(store.0.cache.unknown_origins.get(ORIGIN).unwrap(), looked_up, "it was looked up again");
+        // A value that is no origin of a page is not cached.
         assert_eq!(store.find_origin("null").await.unwrap(), None);
-        assert!(store.0.known.unknown_origins.get("null").is_err());
+        assert!(store.0.cache.unknown_origins.get("null").is_err());
         let account = store.create_account("a", Plan::FREE, "test", 0).await.unwrap().id;
         let pattern = "https://*.example.com".parse().unwrap();
         store.register_origin(account, pattern, true, "test", 0).await.unwrap();

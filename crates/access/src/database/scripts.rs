@@ -4,7 +4,7 @@ use super::{Inner, clock};
 use crate::script::{ANONYMOUS_BELOW, ANONYMOUS_PART, ANONYMOUS_TIMES};
 use crate::{AccessError, ScriptHash, ScriptLimits, ScriptOwner};
 
-/// What an anonymous caller has not saved again for so long makes room for others.
+/// Age after which a script of an anonymous caller may be evicted for others.
 const WEEK_MS: i64 = 7 * 24 * 3_600 * 1_000;
 
 pub(super) async fn save(
@@ -25,7 +25,7 @@ pub(super) async fn save(
         return Ok(());
     }
     let bytes = i64::try_from(source.len()).unwrap_or(i64::MAX);
-    // The turn of what an anonymous caller saves is its time, for its age decides; of others only the order counts.
+    // For anonymous callers `turn` is the time of the save, since its age decides; for others only the order counts.
     let least_turn = if is_anonymous { clock() } else { 0 };
     let mut transaction = inner.database.begin().await?;
     query("INSERT INTO script (hash, source) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING")
@@ -44,23 +44,19 @@ pub(super) async fn save(
     .bind(least_turn)
     .execute(&mut transaction)
     .await?;
-    make_room(&mut transaction, account, limits).await?;
+    evict_oldest(&mut transaction, account, limits).await?;
     if is_anonymous {
-        make_room_among_strangers(&mut transaction, whole.times(ANONYMOUS_TIMES), clock() - WEEK_MS).await?;
+        evict_anonymous(&mut transaction, whole.times(ANONYMOUS_TIMES), clock() - WEEK_MS).await?;
     }
     transaction.commit().await?;
     Ok(())
 }
 
-/// Where anonymous callers have more than they may together, takes what was not saved again since `old`, the oldest first.
+/// Where anonymous callers exceed their common limits, evicts scripts that were not saved again since `old`, the oldest first.
 ///
 /// # Errors
 /// [`AccessError::ScriptsFull`] when that is not enough.
-async fn make_room_among_strangers(
-    connection: &mut Session,
-    limits: ScriptLimits,
-    old: i64,
-) -> Result<(), AccessError> {
+async fn evict_anonymous(connection: &mut Session, limits: ScriptLimits, old: i64) -> Result<(), AccessError> {
     let oldest_first =
         "SELECT account, hash, bytes, turn FROM script_owner WHERE account = 0 OR account <= $1 ORDER BY turn";
     let rows = query(oldest_first).bind(ANONYMOUS_BELOW).fetch_all(connection).await?;
@@ -100,7 +96,7 @@ async fn remove(connection: &mut Session, account: i64, hash: &[u8]) -> Result<(
 }
 
 /// Removes an owner's oldest scripts until the rest is within the limits, and deletes those that no owner has any more.
-async fn make_room(connection: &mut Session, account: i64, limits: ScriptLimits) -> Result<(), AccessError> {
+async fn evict_oldest(connection: &mut Session, account: i64, limits: ScriptLimits) -> Result<(), AccessError> {
     let newest_first = "SELECT hash, bytes FROM script_owner WHERE account = $1 ORDER BY turn DESC";
     let rows = query(newest_first).bind(account).fetch_all(connection).await?;
     let (mut count, mut total) = (0_u32, 0_u64);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paraffin_database::{Database, Place, query};
+use paraffin_database::{Database, DatabaseLocation, query};
 
 use super::counting::Counting;
 use super::{DatabaseKeyStore, FLUSH_INTERVAL, Inner, clock, counts};
@@ -17,10 +17,10 @@ impl DatabaseKeyStore {
     /// when it is, requests are counted together from the beginning.
     ///
     /// # Errors
-    /// As there; and where the accounts are in a file, which has no name by which the counts could be known.
-    pub fn open_shared(place: &Place, plans: Plans, shared: SharedOptions) -> AccessFuture<'_, Self> {
+    /// As there; and where the accounts are in a file, which has no identity for the keys in Redis.
+    pub fn open_shared(location: &DatabaseLocation, plans: Plans, shared: SharedOptions) -> AccessFuture<'_, Self> {
         Box::pin(async move {
-            let database = Database::open(place, MIGRATIONS).await?;
+            let database = Database::open(location, MIGRATIONS).await?;
             let row = query("SELECT identity FROM access_version").fetch_one(&mut database.session().await?).await?;
             let shared = Arc::new(SharedWindows::new(shared, &row.get::<String>("identity")?));
             let store = Self::open_with(database, plans, Counting::Shared(Arc::clone(&shared))).await?;
@@ -34,11 +34,11 @@ impl DatabaseKeyStore {
 }
 
 impl Inner {
-    /// Keeps up the counting in Redis, and comes back to it when it was away.
+    /// Renews the counting in Redis, and reconnects after an outage.
     fn keep_shared(self: &Arc<Self>, shared: &Arc<SharedWindows>) {
         let (weak, shared) = (Arc::downgrade(self), Arc::clone(shared));
         tokio::spawn(async move {
-            // What this gateway and others granted alone while it came back is in the database a little later.
+            // Grants that this gateway and others made alone during the reconnect reach the database a little later.
             let mut again = Some(tokio::time::Instant::now() + 2 * FLUSH_INTERVAL);
             loop {
                 tokio::time::sleep(RENEWAL).await;

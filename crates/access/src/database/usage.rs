@@ -19,7 +19,7 @@ const ADD: &str = "ON CONFLICT (account, day, kind, id, surface) DO UPDATE SET r
 const SUMS: &str = "CAST(SUM(requests) AS BIGINT) AS requests, CAST(SUM(rate_limited) AS BIGINT) AS rate_limited, \
     CAST(SUM(failed) AS BIGINT) AS failed FROM usage_day WHERE account = $1 AND day > $2 AND day <= $3";
 
-/// Adds what was counted in memory.
+/// Adds the counts of memory.
 pub(super) async fn write(session: &mut Session, uses: &HashMap<UseKey, Use>) -> Result<(), AccessError> {
     let uses: Vec<_> = uses.iter().collect();
     for part in uses.chunks(ROWS_MAX) {
@@ -34,7 +34,7 @@ pub(super) async fn write(session: &mut Session, uses: &HashMap<UseKey, Use>) ->
     Ok(())
 }
 
-/// Removes days that are no longer kept.
+/// Deletes days beyond the retention.
 pub(super) async fn prune(inner: &Inner, now: UnixMillis) -> Result<(), AccessError> {
     let first_kept = utc_day(now).saturating_sub(i64::from(USAGE_DAYS_MAX)).saturating_add(1);
     query("DELETE FROM usage_day WHERE day < $1")
@@ -78,7 +78,7 @@ pub(super) async fn of_account(
         .await?;
     let mut callers = Vec::with_capacity(found.len());
     for row in &found {
-        // A kind that a later program counts is none of ours.
+        // A kind that a later version of the program introduced is skipped.
         if let Some(used) = Used::of(row.get("kind")?, row.get("id")?) {
             callers.push(CallerUsage { used, counts: counts(row)? });
         }

@@ -1,4 +1,4 @@
-//! What this process has granted and what it knows of the others, for the time in which it must decide alone.
+//! Grants of this process and known totals of all gateways, for decisions while Redis is unreachable.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ const SHARDS: usize = 64;
 #[derive(Debug, Clone, Copy, Default)]
 struct Counted {
     number: u32,
-    /// The most that was heard of all processes together, own grants since then included.
-    known: u32,
+    /// Highest known total of all processes, own grants since then included.
+    total: u32,
     /// Granted by this process.
     own: u32,
     /// Granted by this process and not yet in the database.
@@ -38,18 +38,18 @@ impl Counted {
     fn learn(&mut self, number: u32, total: u32) {
         self.roll(number);
         if number == self.number {
-            self.known = self.known.max(total.saturating_add(self.pending));
+            self.total = self.total.max(total.saturating_add(self.pending));
         }
     }
 
-    /// What this process may still grant while it decides alone.
+    /// Requests that this process may still grant while it decides alone.
     fn left(&self, limit: Option<u32>, gateways: u32) -> Option<u32> {
         let limit = limit?;
-        Some(limit.saturating_sub(self.known).min(share(limit, gateways).saturating_sub(self.own)))
+        Some(limit.saturating_sub(self.total).min(share(limit, gateways).saturating_sub(self.own)))
     }
 }
 
-/// What one of so many gateways may grant of a limit without asking the others: an equal part, rounded down, and at least 1, so
+/// The part of a limit that one of so many gateways may grant without Redis: an equal part, rounded down, and at least 1, so
 /// that a small limit is not a refusal.
 pub(super) const fn share(limit: u32, gateways: u32) -> u32 {
     let part = limit / gateways;
@@ -100,7 +100,7 @@ impl Ledger {
         done
     }
 
-    /// What this process has granted.
+    /// Grants of this process.
     pub(super) fn own(&self, subject: Subject) -> Own {
         let number = subject.number();
         let shard = self.0[number.cast_unsigned() as usize % SHARDS].lock();
@@ -117,12 +117,12 @@ impl Ledger {
                 entry.minute.grant();
                 entry.day.grant();
             }
-            // The totals have this one in them.
+            // The totals include this request.
             if counted.minute == entry.minute.number {
-                entry.minute.known = entry.minute.known.max(counted.minute_count);
+                entry.minute.total = entry.minute.total.max(counted.minute_count);
             }
             if counted.day == entry.day.number {
-                entry.day.known = entry.day.known.max(counted.day_count);
+                entry.day.total = entry.day.total.max(counted.day_count);
             }
         });
     }
@@ -140,7 +140,7 @@ impl Ledger {
             if admitted {
                 for window in [&mut *minute, &mut *day] {
                     window.grant();
-                    window.known = window.known.saturating_add(1);
+                    window.total = window.total.saturating_add(1);
                 }
             }
             let left = Left {
@@ -153,7 +153,7 @@ impl Ledger {
         })
     }
 
-    /// Takes in what the database has.
+    /// Merges the counts of the database.
     pub(super) fn learn(&self, number: i64, stored: WindowState) {
         self.with(number, |entry| {
             entry.minute.learn(stored.minute, stored.minute_count);
@@ -161,8 +161,8 @@ impl Ledger {
         });
     }
 
-    /// The counts of a subject by the database or by what was heard of the others, whichever are higher: those of a gateway that was
-    /// killed before it had written them may be heard and not stored.
+    /// The counts of a subject in the database or the known totals, whichever are higher: those of a gateway that was
+    /// killed before it had written them may be known and not stored.
     pub(super) fn highest(&self, number: i64, mut stored: WindowState) -> WindowState {
         let shard = self.0[number.cast_unsigned() as usize % SHARDS].lock();
         let Some(Entry { minute, day }) = shard.entries.get(&number) else { return stored };
@@ -170,9 +170,9 @@ impl Ledger {
             [(minute, &mut stored.minute, &mut stored.minute_count), (day, &mut stored.day, &mut stored.day_count)]
         {
             if window.number > *number {
-                (*number, *count) = (window.number, window.known);
+                (*number, *count) = (window.number, window.total);
             } else if window.number == *number {
-                *count = window.known.max(*count);
+                *count = window.total.max(*count);
             }
         }
         stored
@@ -199,7 +199,7 @@ impl Ledger {
         taken
     }
 
-    /// Puts back what could not be written.
+    /// Returns counts after a failed write.
     pub(super) fn restore(&self, taken: &[(i64, WindowState)]) {
         for (number, old) in taken {
             self.with(*number, |entry| {
@@ -214,7 +214,7 @@ impl Ledger {
         }
     }
 
-    /// Forgets subjects that were last counted before the day of `now`.
+    /// Evicts subjects that were last counted before the day of `now`.
     pub(super) fn forget_before(&self, now: UnixMillis) {
         let day = u32::try_from(now.max(0) / DAY_MS).unwrap_or(u32::MAX);
         for shard in &self.0 {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_granted_together_counts_for_the_part_and_what_others_used_is_not_there_any_more() {
+    fn shared_grants_count_for_the_part_and_grants_of_others_reduce_the_limit() {
         let ledger = Ledger::default();
         for count in 1..=4 {
             ledger.decided(KEY, true, totals(count, count));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_heard_and_is_not_stored_is_not_forgotten() {
+    fn known_totals_that_are_not_stored_are_not_lost() {
         let ledger = Ledger::default();
         let counts = |counted: WindowState| (counted.minute_count, counted.day_count);
         assert_eq!(counts(ledger.highest(KEY.number(), totals(3, 4))), (3, 4));

@@ -1,7 +1,7 @@
-//! Windows that several gateways share through Redis, and what each does while Redis is away.
+//! Windows that several gateways share through Redis, and the fallback of each while Redis is unreachable.
 //!
 //! Invariant: a request is granted by one script in Redis, or by this process alone within its part of the limit; and every grant
-//! of either kind goes to the database, from which the counts in Redis can be built anew.
+//! of either kind goes to the database, from which the counts in Redis can be rebuilt.
 
 mod ledger;
 mod scripts;
@@ -27,18 +27,18 @@ use crate::{
 use ledger::{Ledger, Own, share};
 use scripts::Scripts;
 
-/// Questions to Redis that may be open at the same time; further ones wait, within the time of an answer.
+/// Most queries of Redis in flight; further ones wait, within the timeout of an answer.
 const IN_FLIGHT_MAX: usize = 512;
-/// Groups of callers, and questions of one group that may be open.
+/// Groups of callers, and most queries of one group in flight.
 const SLOTS: usize = 256;
 const IN_FLIGHT_OF_SLOT_MAX: usize = 32;
-/// Longest time for a connection, and for one step of coming back.
+/// Timeout of a connection, and of one step of reconnecting.
 const STEP: Duration = Duration::from_secs(1);
-/// Subjects of one step in which counts are raised.
+/// Subjects of one call of the script that raises counts.
 const RAISED_AT_ONCE: usize = 250;
-/// How long a gateway that builds the counts anew has for it before another one may begin.
+/// How long a gateway may take to rebuild the counts before another one may begin.
 const BUILDING_MS: u64 = 30_000;
-/// How long all gateways keep to their parts when one has come back: each notices within one renewal that Redis is there again,
+/// How long all gateways keep to their parts when one has reconnected: each notices within one renewal that Redis is reachable,
 /// and then adds what it has granted alone.
 const CAREFUL_MS: u64 = 2_000;
 
@@ -56,7 +56,7 @@ pub struct SharedOptions {
 pub struct ParseRedisUrlError;
 
 impl SharedOptions {
-    /// Through the Redis at `url`, by so many gateways (at least 1). A question that is not answered within `answer_within` is
+    /// Through the Redis at `url`, by so many gateways (at least 1). A query that is not answered within `answer_within` is
     /// decided without Redis.
     ///
     /// # Errors
@@ -69,24 +69,24 @@ impl SharedOptions {
         Ok(Self { client, gateways: gateways.max(1), answer_within })
     }
 
-    /// Asks Redis whether it is there; what it says of itself.
+    /// Connects to Redis and returns its version.
     ///
     /// # Errors
     /// [`AccessError::Unavailable`], without the address.
     pub fn probe(&self) -> AccessFuture<'_, String> {
         Box::pin(async move {
-            let told: String = in_time(STEP, async {
+            let info: String = in_time(STEP, async {
                 let mut connection = self.connect().await?;
                 redis::cmd("INFO").arg("server").query_async(&mut connection).await
             })
             .await
             .map_err(|error| AccessError::Unavailable(error.to_string()))?;
-            Ok(member(&told, "redis_version").unwrap_or("unknown").to_owned())
+            Ok(member(&info, "redis_version").unwrap_or("unknown").to_owned())
         })
     }
 
     async fn connect(&self) -> redis::RedisResult<MultiplexedConnection> {
-        // What waits for an answer has its own limit.
+        // Each query has its own timeout.
         let config = AsyncConnectionConfig::new().set_connection_timeout(Some(STEP)).set_response_timeout(None);
         self.client.get_multiplexed_async_connection_with_config(&config).await
     }
@@ -98,21 +98,21 @@ impl fmt::Debug for SharedOptions {
     }
 }
 
-/// Why Redis was of no use.
+/// Why Redis did not decide a request.
 #[derive(Debug, thiserror::Error)]
-enum Lost {
+enum RedisFailure {
     #[error("Redis: {0}")]
     Redis(#[from] redis::RedisError),
-    #[error("too many other questions are under way")]
+    #[error("too many other queries are in flight")]
     Busy,
     #[error("Redis does not answer in time")]
     Silent,
     #[error("the counts in Redis are gone")]
     Gone,
-    #[error("another gateway builds the counts")]
+    #[error("another gateway rebuilds the counts")]
     Building,
-    #[error("Redis gave an answer that makes no sense")]
-    Senseless,
+    #[error("Redis sent an invalid answer")]
+    InvalidAnswer,
 }
 
 /// A connection on which a counting is under way.
@@ -120,20 +120,20 @@ enum Lost {
 struct Up {
     connection: MultiplexedConnection,
     epoch: Arc<str>,
-    /// Which of the connections of this process it is.
+    /// Number of the connection in this process.
     turn: u64,
-    /// Milliseconds of Redis's clock when this process began, as good as they are known.
+    /// Estimated milliseconds of Redis's clock at the start of this process.
     began_ms: u64,
 }
 
-/// Room for questions that are under way. A caller that asks a lot waits behind itself: callers share the places of their slot.
-struct Places {
+/// Permits of queries in flight. A caller with many queries waits for its own ones: callers share the permits of their slot.
+struct QueryPermits {
     all: Semaphore,
     slots: Box<[Semaphore]>,
     state: RandomState,
 }
 
-impl Default for Places {
+impl Default for QueryPermits {
     fn default() -> Self {
         Self {
             all: Semaphore::new(IN_FLIGHT_MAX),
@@ -143,7 +143,7 @@ impl Default for Places {
     }
 }
 
-impl Places {
+impl QueryPermits {
     async fn take(&self, caller: impl Hash) -> [Option<SemaphorePermit<'_>>; 2] {
         let slot = self.state.hash_one(caller) as usize % SLOTS;
         // Never closed.
@@ -158,9 +158,9 @@ pub(crate) struct SharedWindows {
     scripts: Scripts,
     up: RwLock<Option<Up>>,
     ledger: Ledger,
-    /// Buckets of callers without credentials while Redis is away.
+    /// Buckets of anonymous callers while Redis is unreachable.
     throttle: Throttle,
-    places: Places,
+    permits: QueryPermits,
     began: Instant,
     turns: AtomicU64,
     lost: AtomicU64,
@@ -168,7 +168,7 @@ pub(crate) struct SharedWindows {
 }
 
 impl SharedWindows {
-    /// For the accounts of that identity, by which several of them may share one Redis.
+    /// Windows of the accounts of that identity, which separates several databases in one Redis.
     pub(crate) fn new(options: SharedOptions, identity: &str) -> Self {
         Self {
             options,
@@ -177,7 +177,7 @@ impl SharedWindows {
             up: RwLock::new(None),
             ledger: Ledger::default(),
             throttle: Throttle::default(),
-            places: Places::default(),
+            permits: QueryPermits::default(),
             began: Instant::now(),
             turns: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -197,8 +197,8 @@ impl SharedWindows {
         }
     }
 
-    /// The newest time on Redis's clock at which the question may still be carried out, so that one which comes to it later, out
-    /// of a pause, does not count for a request that was decided long ago.
+    /// The latest time on Redis's clock at which the query may still take effect, so that one that arrives later, after a pause,
+    /// does not count for a request that was decided long ago.
     fn latest(&self, up: &Up) -> u64 {
         self.server_ms(up).saturating_add(millis(self.options.answer_within))
     }
@@ -207,39 +207,39 @@ impl SharedWindows {
         up.began_ms.saturating_add(millis(self.began.elapsed()))
     }
 
-    async fn ask<T: FromRedisValue>(&self, up: &Up, question: &ScriptInvocation<'_>) -> Result<T, Lost> {
+    async fn ask<T: FromRedisValue>(&self, up: &Up, query: &ScriptInvocation<'_>) -> Result<T, RedisFailure> {
         let mut connection = up.connection.clone();
-        in_time(self.options.answer_within, question.invoke_async(&mut connection)).await
+        in_time(self.options.answer_within, query.invoke_async(&mut connection)).await
     }
 
-    /// As [`SharedWindows::ask`], for one of many callers. Waiting for a place and for the answer have one time together; where a good part of
-    /// it went into the place, silence does not say that Redis is away.
+    /// As [`SharedWindows::ask`], with a permit of the caller. Waiting for the permit and for the answer share one timeout; where half of
+    /// it went into the permit, a missing answer does not mean that Redis is unreachable.
     async fn ask_for<T: FromRedisValue>(
         &self,
         up: &Up,
-        question: &ScriptInvocation<'_>,
+        query: &ScriptInvocation<'_>,
         caller: impl Hash,
-    ) -> Result<T, Lost> {
+    ) -> Result<T, RedisFailure> {
         let within = self.options.answer_within;
         let began = Instant::now();
-        let _place = tokio::time::timeout(within, self.places.take(caller)).await.map_err(|_| Lost::Busy)?;
+        let _permit = tokio::time::timeout(within, self.permits.take(caller)).await.map_err(|_| RedisFailure::Busy)?;
         let left = within.saturating_sub(began.elapsed());
         let mut connection = up.connection.clone();
-        match in_time(left, question.invoke_async(&mut connection)).await {
-            Err(Lost::Silent) if left < within / 2 => Err(Lost::Busy),
+        match in_time(left, query.invoke_async(&mut connection)).await {
+            Err(RedisFailure::Silent) if left < within / 2 => Err(RedisFailure::Busy),
             answer => answer,
         }
     }
 
-    /// Whether a question that was not answered leaves the others as they are: there were too many of them.
-    fn lost(&self, up: &Up, why: &Lost) {
-        if !matches!(why, Lost::Busy) {
+    /// Handles a failed query: any failure but [`RedisFailure::Busy`] marks Redis as unreachable.
+    fn lost(&self, up: &Up, why: &RedisFailure) {
+        if !matches!(why, RedisFailure::Busy) {
             self.down(up, why);
         }
     }
 
-    /// From now on this process decides alone, until it has come back.
-    fn down(&self, up: &Up, why: &Lost) {
+    /// From now on this process decides alone, until it has reconnected.
+    fn down(&self, up: &Up, why: &RedisFailure) {
         let mut now = self.up.write();
         if now.as_ref().is_some_and(|now| now.turn == up.turn) {
             *now = None;
@@ -261,17 +261,17 @@ impl SharedWindows {
         self.ledger.alone(subject, limits, self.options.gateways, now)
     }
 
-    async fn admit_together(&self, up: &Up, subject: Subject, limits: WindowLimits) -> Result<Decision, Lost> {
+    async fn admit_together(&self, up: &Up, subject: Subject, limits: WindowLimits) -> Result<Decision, RedisFailure> {
         let gateways = self.options.gateways;
         let limit = |limit: Option<u32>| limit.map_or(-1, i64::from);
         let part = |limit: Option<u32>| limit.map_or(0, |limit| share(limit, gateways));
         let Own { minute, in_minute, day, in_day } = self.ledger.own(subject);
-        let mut question = self.scripts.admit.key(&self.prefix);
-        question.arg(&*up.epoch).arg(self.latest(up)).arg(subject.number());
-        question.arg(limit(limits.per_minute)).arg(limit(limits.per_day));
-        question.arg(minute).arg(in_minute).arg(part(limits.per_minute));
-        question.arg(day).arg(in_day).arg(part(limits.per_day));
-        let answer: Vec<i64> = self.ask_for(up, &question, subject.number()).await?;
+        let mut query = self.scripts.admit.key(&self.prefix);
+        query.arg(&*up.epoch).arg(self.latest(up)).arg(subject.number());
+        query.arg(limit(limits.per_minute)).arg(limit(limits.per_day));
+        query.arg(minute).arg(in_minute).arg(part(limits.per_minute));
+        query.arg(day).arg(in_day).arg(part(limits.per_day));
+        let answer: Vec<i64> = self.ask_for(up, &query, subject.number()).await?;
         let [admitted, minute, in_minute, day, in_day, minute_left, day_left] = numbers(&answer)?;
         let narrow = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
         let counted = WindowState {
@@ -295,7 +295,7 @@ impl SharedWindows {
         let up = self.up.read().clone();
         if let Some(up) = up {
             match self.reserve_together(&up, client, settings).await {
-                Ok(place) => return place,
+                Ok(reservation) => return reservation,
                 Err(why) => self.lost(&up, &why),
             }
         }
@@ -308,14 +308,12 @@ impl SharedWindows {
         up: &Up,
         client: ClientNet,
         settings: ThrottleSettings,
-    ) -> Result<Reservation, Lost> {
+    ) -> Result<Reservation, RedisFailure> {
         let interval = settings.interval();
-        let mut question = self.scripts.reserve.key(&self.prefix);
-        question.arg(&*up.epoch).arg(self.latest(up)).arg(client.to_string()).arg(interval);
-        question
-            .arg(interval.saturating_mul(settings.burst.max(1).into()))
-            .arg(i64::from(settings.wait_ms_max) * 1_000);
-        let answer: Vec<i64> = self.ask_for(up, &question, client).await?;
+        let mut query = self.scripts.reserve.key(&self.prefix);
+        query.arg(&*up.epoch).arg(self.latest(up)).arg(client.to_string()).arg(interval);
+        query.arg(interval.saturating_mul(settings.burst.max(1).into())).arg(i64::from(settings.wait_ms_max) * 1_000);
+        let answer: Vec<i64> = self.ask_for(up, &query, client).await?;
         let [granted, wait, remaining, full_at] = numbers(&answer)?;
         Ok(Reservation {
             granted: granted == 1,
@@ -331,15 +329,15 @@ impl SharedWindows {
             return;
         };
         let this = Arc::clone(self);
-        // Not awaited; what cannot be given back is lost to that client alone.
+        // Not awaited; a slot that cannot be released is lost to that client alone.
         tokio::spawn(async move {
-            let mut question = this.scripts.give_back.key(&this.prefix);
-            question.arg(&*up.epoch).arg(this.latest(&up)).arg(client.to_string()).arg(settings.interval());
-            let _: Result<Vec<i64>, Lost> = this.ask_for(&up, &question, client).await;
+            let mut query = this.scripts.give_back.key(&this.prefix);
+            query.arg(&*up.epoch).arg(this.latest(&up)).arg(client.to_string()).arg(settings.interval());
+            let _: Result<Vec<i64>, RedisFailure> = this.ask_for(&up, &query, client).await;
         });
     }
 
-    /// What this gateway gives callers without credentials while it decides alone.
+    /// Throttling of anonymous callers while this gateway decides alone.
     fn part_of(&self, settings: ThrottleSettings) -> ThrottleSettings {
         let gateways = self.options.gateways;
         ThrottleSettings {
@@ -349,17 +347,17 @@ impl SharedWindows {
         }
     }
 
-    /// Sees whether the counting is still under way. `Ok(false)`: it is away, and [`SharedWindows::come_back`] may help.
+    /// Whether the counting is still under way; if not, [`SharedWindows::come_back`] may restore it.
     pub(crate) async fn check(&self) -> bool {
         let Some(up) = self.up.read().clone() else { return false };
-        let mut question = self.scripts.check.key(&self.prefix);
-        question.arg(&*up.epoch);
-        let asked: Result<Vec<i64>, Lost> = self.ask(&up, &question).await;
-        match asked.and_then(|answer| numbers::<2>(&answer)) {
-            Ok([_, told]) => {
+        let mut query = self.scripts.check.key(&self.prefix);
+        query.arg(&*up.epoch);
+        let answer: Result<Vec<i64>, RedisFailure> = self.ask(&up, &query).await;
+        match answer.and_then(|answer| numbers::<2>(&answer)) {
+            Ok([_, server_ms]) => {
                 let mut now = self.up.write();
                 if let Some(now) = now.as_mut().filter(|now| now.turn == up.turn) {
-                    now.began_ms = self.began_ms(told);
+                    now.began_ms = self.began_ms(server_ms);
                 }
                 true
             }
@@ -370,27 +368,27 @@ impl SharedWindows {
         }
     }
 
-    fn began_ms(&self, told: i64) -> u64 {
-        u64::try_from(told).unwrap_or(0).saturating_sub(millis(self.began.elapsed()))
+    fn began_ms(&self, server_ms: i64) -> u64 {
+        u64::try_from(server_ms).unwrap_or(0).saturating_sub(millis(self.began.elapsed()))
     }
 
-    /// Goes on with the counting that is under way, or builds a new one. `stored` writes what is pending and answers the counts
+    /// Joins the counting that is under way, or builds a new one. `stored` writes pending counts and returns those
     /// of the database for a day and after it.
     ///
     /// # Errors
-    /// Why not yet; the counts in Redis are then not below what they were.
+    /// [`AccessError::Unavailable`]; the counts in Redis are then not below their former values.
     pub(crate) async fn come_back<F>(&self, stored: impl FnOnce() -> F) -> Result<(), AccessError>
     where
         F: Future<Output = Result<Vec<(i64, WindowState)>, AccessError>>,
     {
-        let away = |why: Lost| AccessError::Unavailable(why.to_string());
+        let away = |why: RedisFailure| AccessError::Unavailable(why.to_string());
         let mut connection = self.options.connect().await.map_err(|error| away(error.into()))?;
         let (name, is_new) = self.open(&mut connection).await.map_err(away)?;
         let mut stored = stored().await?;
         for (number, counted) in &mut stored {
             *counted = self.ledger.highest(*number, *counted);
         }
-        // A gateway that has just started, or that only looks again, has nothing that the others could miss.
+        // A gateway that has just started, or that was connected, has no grants that the others lack.
         let was_away = !self.is_up() && self.turns.load(Ordering::Relaxed) > 0;
         let careful_ms = if is_new || was_away { CAREFUL_MS } else { 0 };
         let began_ms = self.raise(&mut connection, &name, &stored, careful_ms).await.map_err(away)?;
@@ -402,43 +400,43 @@ impl SharedWindows {
         Ok(())
     }
 
-    /// The name of the counting that is under way in this process of Redis, or of a new one that is to be built, and which it is.
-    async fn open(&self, connection: &mut MultiplexedConnection) -> Result<(String, bool), Lost> {
-        // Another process of Redis may have begun with counts that an earlier one wrote to the disk long ago.
-        let told: String =
+    /// The name of the counting that is under way in this process of Redis, or of a new one, and whether it is new.
+    async fn open(&self, connection: &mut MultiplexedConnection) -> Result<(String, bool), RedisFailure> {
+        // Another process of Redis may have started from an old snapshot on disk.
+        let info: String =
             in_time(STEP, async { redis::cmd("INFO").arg("server").query_async(&mut *connection).await }).await?;
-        let server = member(&told, "run_id").ok_or(Lost::Senseless)?;
-        let new = ApiKey::generate().map_err(|_| Lost::Senseless)?.reveal();
-        let mut question = self.scripts.open.key(&self.prefix);
-        question.arg(server).arg(new).arg(BUILDING_MS);
-        let (what, name): (String, String) = in_time(STEP, question.invoke_async(connection)).await?;
-        if what == "wait" { Err(Lost::Building) } else { Ok((name, what == "build")) }
+        let server = member(&info, "run_id").ok_or(RedisFailure::InvalidAnswer)?;
+        let new = ApiKey::generate().map_err(|_| RedisFailure::InvalidAnswer)?.reveal();
+        let mut query = self.scripts.open.key(&self.prefix);
+        query.arg(server).arg(new).arg(BUILDING_MS);
+        let (what, name): (String, String) = in_time(STEP, query.invoke_async(connection)).await?;
+        if what == "wait" { Err(RedisFailure::Building) } else { Ok((name, what == "build")) }
     }
 
-    /// Brings the counts in Redis up to those of the database, and has all gateways keep to their parts for so long.
+    /// Raises the counts in Redis to those of the database, and has all gateways keep to their parts for `careful_ms`.
     async fn raise(
         &self,
         connection: &mut MultiplexedConnection,
         name: &str,
         stored: &[(i64, WindowState)],
         careful_ms: u64,
-    ) -> Result<u64, Lost> {
+    ) -> Result<u64, RedisFailure> {
         for part in stored.chunks(RAISED_AT_ONCE) {
             for day in part.iter().map(|(_, counted)| counted.day).collect::<std::collections::BTreeSet<_>>() {
-                let mut question = self.scripts.raise.key(&self.prefix);
-                question.arg(name).arg(day);
+                let mut query = self.scripts.raise.key(&self.prefix);
+                query.arg(name).arg(day);
                 for (subject, counted) in part.iter().filter(|(_, counted)| counted.day == day) {
-                    question.arg(*subject).arg(counted.day_count).arg(counted.minute_count).arg(counted.minute);
+                    query.arg(*subject).arg(counted.day_count).arg(counted.minute_count).arg(counted.minute);
                 }
-                let answer: Vec<i64> = in_time(STEP, question.invoke_async(connection)).await?;
+                let answer: Vec<i64> = in_time(STEP, query.invoke_async(connection)).await?;
                 numbers::<1>(&answer)?;
             }
         }
-        let mut question = self.scripts.be_careful.key(&self.prefix);
-        question.arg(name).arg(careful_ms);
-        let answer: Vec<i64> = in_time(STEP, question.invoke_async(connection)).await?;
-        let [_, told] = numbers(&answer)?;
-        Ok(self.began_ms(told))
+        let mut query = self.scripts.be_careful.key(&self.prefix);
+        query.arg(name).arg(careful_ms);
+        let answer: Vec<i64> = in_time(STEP, query.invoke_async(connection)).await?;
+        let [_, server_ms] = numbers(&answer)?;
+        Ok(self.began_ms(server_ms))
     }
 
     pub(crate) fn learn(&self, number: i64, stored: WindowState) {
@@ -462,19 +460,19 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-async fn in_time<T>(limit: Duration, answer: impl Future<Output = redis::RedisResult<T>>) -> Result<T, Lost> {
+async fn in_time<T>(limit: Duration, answer: impl Future<Output = redis::RedisResult<T>>) -> Result<T, RedisFailure> {
     match tokio::time::timeout(limit, answer).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(Lost::Silent),
+        Err(_) => Err(RedisFailure::Silent),
     }
 }
 
-/// The numbers of an answer; a single negative one says that there is none.
-fn numbers<const N: usize>(answer: &[i64]) -> Result<[i64; N], Lost> {
+/// The numbers of an answer; a single negative one is an error code of the script.
+fn numbers<const N: usize>(answer: &[i64]) -> Result<[i64; N], RedisFailure> {
     match *answer {
-        [-2] => Err(Lost::Silent),
-        [-1] => Err(Lost::Gone),
-        _ => answer.try_into().map_err(|_| Lost::Senseless),
+        [-2] => Err(RedisFailure::Silent),
+        [-1] => Err(RedisFailure::Gone),
+        _ => answer.try_into().map_err(|_| RedisFailure::InvalidAnswer),
     }
 }
 
@@ -489,21 +487,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_caller_that_asks_a_lot_waits_behind_itself() {
-        async fn now(places: &Places, caller: u32) -> Option<[Option<SemaphorePermit<'_>>; 2]> {
-            tokio::time::timeout(Duration::from_millis(20), places.take(caller)).await.ok()
+        async fn now(permits: &QueryPermits, caller: u32) -> Option<[Option<SemaphorePermit<'_>>; 2]> {
+            tokio::time::timeout(Duration::from_millis(20), permits.take(caller)).await.ok()
         }
-        let places = Places::default();
+        let permits = QueryPermits::default();
         let mut of_one = Vec::new();
         for _ in 0..IN_FLIGHT_OF_SLOT_MAX {
-            of_one.push(now(&places, 1).await.unwrap());
+            of_one.push(now(&permits, 1).await.unwrap());
         }
-        assert!(now(&places, 1).await.is_none());
+        assert!(now(&permits, 1).await.is_none());
         let mut others = 0;
         for caller in 2..100 {
-            others += usize::from(now(&places, caller).await.is_some());
+            others += usize::from(now(&permits, caller).await.is_some());
         }
         assert!(others > 90, "{others} of 98 other callers");
         drop(of_one);
-        assert!(now(&places, 1).await.is_some());
+        assert!(now(&permits, 1).await.is_some());
     }
 }

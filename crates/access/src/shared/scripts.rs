@@ -1,4 +1,4 @@
-//! What Redis runs, each as one step that nothing comes between.
+//! The scripts of Redis, each atomic.
 //!
 //! `<prefix>:<day>` is a hash: `epoch` names the counting that is under way, `server` the process of Redis in which it began,
 //! `careful` until when (milliseconds) gateways keep to their parts, and one field for each subject has `day's count, minute's
@@ -38,7 +38,7 @@ end
 ";
 
 /// Epoch, latest time; then subject, limit of the minute and of the day (-1: none), and of the caller: minute, grants in it,
-/// part; day, grants in it, part. Answers whether it is admitted, the minute, its count, the day, its count, and what is left of
+/// part; day, grants in it, part. Returns whether it is admitted, the minute, its count, the day, its count, and the remaining requests of
 /// both (-1: no limit).
 const ADMIT: &str = r"
 if millis > tonumber(ARGV[2]) then return {-2} end
@@ -72,8 +72,8 @@ end
 return {admitted, of, in_minute, day, in_day, minute_left, day_left}
 ";
 
-/// Epoch, latest time, client, and in microseconds: interval, burst, longest wait. Answers whether there is a place, the wait,
-/// what is left, and when the bucket is full again. A bucket is a key of its own that ends when it is full.
+/// Epoch, latest time, client, and in microseconds: interval, burst, longest wait. Returns whether a slot is granted, the wait,
+/// the remaining requests, and when the bucket is full again. A bucket is a key of its own that ends when it is full.
 const RESERVE: &str = r"
 if millis > tonumber(ARGV[2]) then return {-2} end
 if not is_under_way(ARGV[1]) then return {-1} end
@@ -90,7 +90,7 @@ end
 return {granted, wait, math.floor(math.max(burst - (full - micros), 0) / interval), full}
 ";
 
-/// Epoch, latest time, client, interval in microseconds: the last place of a client is free again.
+/// Epoch, latest time, client, interval in microseconds: releases the last slot of a client.
 const GIVE_BACK: &str = r"
 if millis > tonumber(ARGV[2]) then return {-2} end
 if not is_under_way(ARGV[1]) then return {-1} end
@@ -104,13 +104,13 @@ end
 return {1}
 ";
 
-/// Epoch. Answers 1 and the time in milliseconds.
+/// Epoch. Returns 1 and the time in milliseconds.
 const CHECK: &str = r"
 if not is_under_way(ARGV[1]) then return {-1} end
 return {1, millis}
 ";
 
-/// The process of Redis, a new name, milliseconds for building. Answers the counting that is under way, or that the caller is to
+/// The process of Redis, a new name, milliseconds for building. Returns the counting that is under way, or that the caller is to
 /// build one under the new name, or that another one does.
 const OPEN: &str = r"
 local function epoch_of(key)
@@ -128,7 +128,7 @@ return {'build', ARGV[2]}
 ";
 
 /// Name of the counting, the day; then subject, day's count, minute's count, minute, again and again: no count is below these
-/// from now on. Right however often it is done.
+/// from now on. Idempotent.
 const RAISE: &str = r"
 local held = redis.call('HMGET', today, 'epoch', 'builder')
 if held[1] ~= ARGV[1] and held[2] ~= ARGV[1] then return {-1} end
@@ -146,8 +146,8 @@ end
 return {1}
 ";
 
-/// Name of the counting, milliseconds: what was built is under way from now on; and for at least so long every gateway keeps to its
-/// part, because another one may yet have something to add.
+/// Name of the counting, milliseconds: the built counting is under way from now on; and for at least so long every gateway keeps to its
+/// part, because another one may still have counts to add.
 const BE_CAREFUL: &str = r"
 local held = redis.call('HMGET', today, 'epoch', 'builder', 'careful')
 if held[1] ~= ARGV[1] and held[2] ~= ARGV[1] then return {-1} end

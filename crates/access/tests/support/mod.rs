@@ -1,40 +1,42 @@
-//! Where the tests of this folder keep their accounts: each runs over SQLite, and once more over PostgreSQL as a part of
+//! Databases of the tests in this folder: each test runs over SQLite, and once more over PostgreSQL as a part of
 //! `postgres.rs`.
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
 
-use paraffin_access::{AccessError, AccountId, DatabaseKeyStore, Outcome, Place as At, Plans, RecordedRequest, Used};
+use paraffin_access::{
+    AccessError, AccountId, DatabaseKeyStore, DatabaseLocation, Outcome, Plans, RecordedRequest, Used,
+};
 use paraffin_testkit::PostgresServer;
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 
 /// A database of one test.
-pub struct Place {
+pub struct TestDatabase {
     pub folder: tempfile::TempDir,
     pub server: Option<PostgresServer>,
 }
 
-/// An empty database; `None` after saying that there is no PostgreSQL.
-pub fn place() -> Option<Place> {
+/// An empty database; `None` after a message that there is no PostgreSQL.
+pub fn database() -> Option<TestDatabase> {
     let folder = tempfile::tempdir().unwrap();
     if env!("CARGO_CRATE_NAME") != "postgres" {
-        return Some(Place { folder, server: None });
+        return Some(TestDatabase { folder, server: None });
     }
     let mut server = PostgresServer::prepare(folder.path())?;
     server.run();
-    Some(Place { folder, server: Some(server) })
+    Some(TestDatabase { folder, server: Some(server) })
 }
 
-impl Place {
+impl TestDatabase {
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("access.sqlite")
     }
 
-    pub fn at(&self) -> At {
+    pub fn location(&self) -> DatabaseLocation {
         match &self.server {
-            None => At::File(self.path()),
-            Some(server) => At::Server(server.url().parse().unwrap()),
+            None => DatabaseLocation::File(self.path()),
+            Some(server) => DatabaseLocation::Server(server.url().parse().unwrap()),
         }
     }
 
@@ -43,7 +45,7 @@ impl Place {
     }
 
     pub async fn try_open(&self) -> Result<DatabaseKeyStore, AccessError> {
-        DatabaseKeyStore::open_at(&self.at(), Plans::default()).await
+        DatabaseKeyStore::open_at(&self.location(), Plans::default()).await
     }
 
     /// Runs a statement as the database's own shell would.

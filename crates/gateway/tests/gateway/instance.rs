@@ -188,7 +188,7 @@ impl Instance {
         let key = keys.create(NewKey::on_plan("test", Plan::BUSINESS), "test", 0).await.unwrap();
         let webhooks = match setup.webhooks {
             Some(settings) => {
-                let place = paraffin_access::Place::File(keys_path.clone());
+                let place = paraffin_access::DatabaseLocation::File(keys_path.clone());
                 let store = paraffin_webhooks::WebhookStore::open(&place).await.unwrap();
                 Some(paraffin_gateway::WebhooksParts { store, settings })
             }

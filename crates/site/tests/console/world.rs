@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hyper::header::{COOKIE, LOCATION, SET_COOKIE};
 use hyper::{Request, Response, StatusCode};
-use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plan, Plans};
+use paraffin_access::{DatabaseKeyStore, DatabaseLocation, KeyStore, OwnershipProver, Plan, Plans};
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, Site, SiteParts, Tip};
 use paraffin_users::{PasswordCost, UserSettings, UserStore};
 use paraffin_webhooks::{Deliverer, WebhookSettings, WebhookStore, Webhooks};
@@ -58,7 +58,7 @@ impl Api for NoApi {
 impl World {
     pub(crate) async fn new(public_url: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::File(folder.path().join("accounts.sqlite"));
+        let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
         let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
         let cheap =
             UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hyper::header::{COOKIE, SET_COOKIE};
 use hyper::{Request, StatusCode};
-use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plans};
+use paraffin_access::{DatabaseKeyStore, DatabaseLocation, KeyStore, OwnershipProver, Plans};
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, MemoryBudget, Site, SiteParts, Tip};
 use paraffin_users::{PasswordCost, UserSettings, UserStore};
 use parking_lot::Mutex;
@@ -65,7 +65,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) async fn new(answers: Vec<(&'static str, u16, Value)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::File(folder.path().join("accounts.sqlite"));
+        let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
         let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
         let cheap =
             UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };

@@ -1,4 +1,4 @@
-//! What a failure of the engine means for the caller.
+//! Errors of the engine as errors of the store.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,7 +24,7 @@ pub(super) fn classify(during: &'static str, error: fjall::Error, folder: &Path)
             Err(source) => StoreError::Io { during, source },
             Ok(()) => StoreError::Io {
                 during,
-                source: io::Error::other("a background write of the engine failed; its log line tells why"),
+                source: io::Error::other("a background write of the engine failed; its log line has the reason"),
             },
         },
         Error::Locked => StoreError::Locked { folder: folder.to_path_buf() },
@@ -32,7 +32,7 @@ pub(super) fn classify(during: &'static str, error: fjall::Error, folder: &Path)
     }
 }
 
-/// Writes what a flush would write: a file of the journal's size with some bytes in it.
+/// Writes a file like that of a flush, of the journal's size with some bytes in it.
 fn probe_disk(folder: &Path) -> io::Result<()> {
     const ALLOCATED: u64 = 64 * 1024 * 1024;
     let path = folder.join("probe");

@@ -1,7 +1,7 @@
 //! Merges of table files.
 //!
 //! The engine's own merges write the level below again each time. Here a level holds several sorted runs that overlap, and
-//! [`FAN_IN`] of them become one run of the next level: a row is written again once for each level. Runs of commits lie in level
+//! [`FAN_IN`] of them become one run of the next level: a row is written again once for each level. Runs of commits are in level
 //! 0, eight of them make one in level 2, eight of those one in level 4; levels 1 and 3 hold a merge only until it is moved below.
 //! Level 6 has one run, level 5 one or none: what eight runs of level 4 hold goes into the last level when it is no longer small
 //! beside it, and collects in level 5 until then. Removed rows are gone from the last level on.
@@ -39,13 +39,13 @@ pub(super) fn idle_strategy() -> Leveled {
     Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 40)
 }
 
-/// What the merging threads and the engine share.
+/// State shared by the merging threads and the engine.
 #[derive(Default)]
 pub(super) struct MergeState {
     /// Sequence numbers of open views, with the number of views at each.
     views: Mutex<BTreeMap<u64, usize>>,
     is_closing: Arc<AtomicBool>,
-    /// Why merges ended.
+    /// The error that ended merges.
     failed: Mutex<Option<fjall::Error>>,
     micros: AtomicU64,
     lock: Mutex<()>,
@@ -88,7 +88,7 @@ impl MergeState {
         self.work.notify_all();
     }
 
-    /// Why merges ended, to be taken once.
+    /// The error that ended merges, returned once.
     pub(super) fn take_failure(&self) -> Option<fjall::Error> {
         self.failed.lock().take()
     }
@@ -99,7 +99,7 @@ impl MergeState {
     }
 }
 
-/// Takes every row as it is; fails when the store is being closed, so that no merge holds that up.
+/// Passes every row through; fails when the store is being closed, so that no merge delays that.
 struct Closing(Arc<AtomicBool>);
 
 impl Factory for Closing {
@@ -145,7 +145,7 @@ impl Merges {
 }
 
 impl Merges {
-    /// Whether a thread is there no more: it failed, or panicked.
+    /// Whether a thread has ended, by an error or a panic.
     pub(super) fn have_ended(&self) -> bool {
         self.threads.iter().any(JoinHandle::is_finished)
     }
@@ -156,7 +156,7 @@ impl Drop for Merges {
         self.state.is_closing.store(true, Ordering::Relaxed);
         self.state.wake();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing left to end; the next start cleans up after it as after a kill.
+            // A panic needs no handling here; the next start cleans up as after a kill.
             let _ = thread.join();
         }
     }

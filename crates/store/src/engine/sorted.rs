@@ -63,10 +63,10 @@ impl Engine {
             }
             let redo_bytes = redo.finish()?;
             let mut outcome = add(Self::DECIDING, &|| true);
-            // From here on the commit has happened, whatever becomes of this process.
+            // From here on the commit has happened, even if this process is killed.
             for (decide, thread) in others {
                 if outcome.is_ok() {
-                    // A thread that has failed does not listen any more.
+                    // A thread that has failed has closed its channel.
                     let _ = decide.send(());
                 }
                 drop(decide);
@@ -115,7 +115,7 @@ impl Engine {
         Ok((rows, bytes))
     }
 
-    /// Brings a run to its end that a stop broke off: the keyspaces that miss it get it.
+    /// Finishes an interrupted run: keyspaces that lack it get it.
     pub(super) fn finish_run(&self) -> Result<(), StoreError> {
         discard_unfinished(&self.folder)?;
         let Some(file) = RedoFile::find(&self.folder)? else { return Ok(()) };

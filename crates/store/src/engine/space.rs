@@ -62,7 +62,7 @@ impl Space {
             .index_block_partitioning_policy(PartitioningPolicy::all(true))
             .max_memtable_size(u64::MAX)
             .compaction_strategy(Arc::new(idle_strategy()));
-        // What is looked for is nearly always there: filters say in which of the upper levels, and the last needs none. (The
+        // Keys that are looked up are nearly always there: filters select one of the upper levels, and the last needs none. (The
         // engine has a switch for that, which takes the filters of runs away as well.)
         let filter = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0));
         let upper_levels = FilterPolicy::new([filter, filter, filter, filter, filter, filter, FilterPolicyEntry::None]);

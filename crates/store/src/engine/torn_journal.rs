@@ -1,9 +1,9 @@
-//! What the engine does not see of damage to its journal.
+//! Damage to the journal that the engine does not repair itself.
 //!
 //! [`cut`] ends the journal at the first batch that is not whole.
 //! The engine itself cuts off a batch that ends too early. But its journal files are allocated ahead, and after a power
 //! loss a page in the middle of a batch may never have reached the disk while later ones did: then the checksum of the
-//! batch fails and the engine refuses to open. Nothing in such a batch was promised to be durable, or it was damaged later;
+//! batch fails and the engine refuses to open. Such a batch was not yet durable, or it was damaged later;
 //! either way the batches before it are whole blocks. Whether tables already hold later rows is shown by the commit numbers,
 //! which are compared after every opening.
 //!
@@ -20,12 +20,12 @@ const START: u8 = 1;
 const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
-/// No store reaches it: each commit and each table takes one. The engine ends at 2^63, with a panic.
+/// Upper bound of plausible sequence numbers: each commit and each table takes one. The engine panics at 2^63.
 const SEQUENCE_NUMBER_MAX: u64 = 1 << 48;
 /// Ends every whole batch.
 const TRAILER: [u8; 4] = *b"FJL\x03";
 
-/// Cuts the newest journal file at the first batch that is not whole, when there is one. Answers how many bytes went.
+/// Cuts the newest journal file at the first batch that is not whole, when there is one. Returns the number of removed bytes.
 pub(super) fn cut(engine_folder: &Path) -> io::Result<u64> {
     let Some(path) = journals(engine_folder)?.pop() else { return Ok(0) };
     let file = File::options().read(true).write(true).open(&path)?;
@@ -49,8 +49,9 @@ pub(super) fn check_order(engine_folder: &Path) -> io::Result<()> {
         while let Some(batch) = next_batch(&mut journal)? {
             let number = batch.sequence_number;
             if number > SEQUENCE_NUMBER_MAX || newest.is_some_and(|newest| number <= newest) {
-                let place = format!("at byte {offset} of {}", path.display());
-                let message = format!("number {number} {place} is not possible after {}", newest.unwrap_or_default());
+                let position = format!("at byte {offset} of {}", path.display());
+                let message =
+                    format!("number {number} {position} is not possible after {}", newest.unwrap_or_default());
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
             newest = Some(number);

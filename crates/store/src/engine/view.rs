@@ -20,13 +20,13 @@ impl Engine {
 pub(crate) struct View(Option<Arc<Open>>);
 
 struct Open {
-    // Before the engine, so that the snapshot is given back while the engine is open.
+    // Before the engine, so that the snapshot is released while the engine is open.
     snapshot: fjall::Snapshot,
     engine: Arc<Engine>,
 }
 
 impl View {
-    /// A view in which nothing stands.
+    /// An empty view.
     pub(crate) const fn of_nothing() -> Self {
         Self(None)
     }
@@ -71,7 +71,7 @@ impl Open {
     }
 }
 
-/// Rows of a range, read as they are asked for.
+/// Rows of a range, read lazily.
 pub(crate) struct EngineRows(Option<(fjall::Iter, Arc<Open>)>);
 
 impl Iterator for EngineRows {

@@ -1,4 +1,4 @@
-//! Which keys a table may hold, so that looking for one that it does not hold costs no read.
+//! Filters of the keys of tables, so that the look-up of an absent key costs no read.
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use crate::{StoreError, Table, TableKind, key};
 const WORDS_MIN: usize = 1 << 13;
 /// Words of the largest: 128 MiB.
 const WORDS_MAX: usize = 1 << 24;
-/// Keys for each word of 64 bits with which a filter is full; by then one absent key in twenty is looked for all the same.
+/// Keys for each word of 64 bits with which a filter is full; by then one absent key in twenty is a false positive.
 const KEYS_PER_WORD: usize = 8;
 /// A filter that was just read is at most half full, so that the next reading comes after as many new keys.
 const KEYS_PER_WORD_READ: usize = KEYS_PER_WORD / 2;
-/// A filter that memory does not allow to grow is kept until half of the absent keys are looked for all the same.
+/// A filter that memory does not allow to grow is kept until half of the absent keys are false positives.
 const KEYS_PER_WORD_LAST: usize = 3 * KEYS_PER_WORD;
 /// The most with which such a filter is worth its reading.
 const KEYS_PER_WORD_LAST_READ: usize = 2 * KEYS_PER_WORD;
 /// Bits that a key sets in its word.
 const BITS: u32 = 4;
 
-/// The keys of one table while blocks are applied that are too deep to be undone. A first import asks for millions of keys that
+/// The keys of one table while blocks are applied that are too deep to be undone. A first import looks up millions of keys that
 /// are not there, and its newest tables have no filters of the engine's own.
 ///
 /// Nearer the tip it is empty: a start would have to read the whole table for it.
 #[derive(Debug, Default)]
 pub(super) struct HeldKeys {
     filter: State,
-    /// Whether the table was asked for a key. The largest tables never are.
-    is_asked: AtomicBool,
+    /// Whether a key of the table was looked up. Those of the largest tables never are.
+    is_looked_up: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 enum State {
-    /// Nothing is known of the table.
+    /// The keys of the table were not read.
     #[default]
     Unread,
     Filter(Filter),
@@ -47,8 +47,8 @@ enum State {
     TooMany,
 }
 
-/// A word for each key, with some of its bits set. What it does not hold is in neither the table nor the rows that wait; it
-/// may hold what was removed or abandoned.
+/// A Bloom filter with one word for each key. A key that it lacks is in neither the table nor the waiting rows; it
+/// may have keys that were removed or abandoned.
 #[derive(Debug)]
 struct Filter {
     /// A power of two of them.
@@ -58,29 +58,29 @@ struct Filter {
 }
 
 impl HeldKeys {
-    /// Whether a filter says which keys are absent.
+    /// Whether there is a filter.
     pub(super) fn is_known(&self) -> bool {
         matches!(self.filter, State::Filter(_))
     }
 
-    /// Whether the table was asked for a key.
-    pub(super) fn is_asked(&self) -> bool {
-        self.is_asked.load(Ordering::Relaxed)
+    /// Whether a key of the table was looked up.
+    pub(super) fn is_looked_up(&self) -> bool {
+        self.is_looked_up.load(Ordering::Relaxed)
     }
 
-    /// Whether the table may hold the key, which a read asks for.
+    /// Whether the table may hold the key of a look-up.
     pub(super) fn may_hold(&self, key: &[u8]) -> bool {
         match &self.filter {
             State::Filter(filter) => filter.may_hold(key),
             State::TooMany => true,
             State::Unread => {
-                self.is_asked.store(true, Ordering::Relaxed);
+                self.is_looked_up.store(true, Ordering::Relaxed);
                 true
             }
         }
     }
 
-    /// The table gets the key. Answers whether it may have had it.
+    /// Adds a key; returns whether the table may have had it.
     pub(super) fn insert(&mut self, key: &[u8]) -> bool {
         match &mut self.filter {
             State::Filter(filter) => filter.insert(key),
@@ -88,7 +88,7 @@ impl HeldKeys {
         }
     }
 
-    /// Forgets the keys.
+    /// Drops the filter.
     pub(super) fn forget(&mut self) {
         self.filter = State::Unread;
     }
@@ -101,7 +101,7 @@ impl HeldKeys {
         }
     }
 
-    /// Reads the keys by `read`, which hands each of them to the function that it is given until that has enough, where that has
+    /// Reads the keys by `read`, which passes each of them to its argument until that returns false, where that has
     /// not been done or the filter is full. The filter takes at most `bytes_max`.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl HeldKeys {
     ) -> Result<(), StoreError> {
         let fits = |words: usize| words <= WORDS_MAX && (words * size_of::<u64>()) as u64 <= bytes_max;
         let mut words = match &self.filter {
-            State::Unread if *self.is_asked.get_mut() => WORDS_MIN,
+            State::Unread if *self.is_looked_up.get_mut() => WORDS_MIN,
             State::Filter(filter) => {
                 let words = filter.words.len();
                 let keys_max = if fits(2 * words) { KEYS_PER_WORD } else { KEYS_PER_WORD_LAST };
@@ -124,7 +124,7 @@ impl HeldKeys {
             }
             State::Unread | State::TooMany => return Ok(()),
         };
-        // The one before does not stand beside its successor.
+        // The old filter is dropped before the new one is allocated.
         self.filter = State::Unread;
         while fits(words) {
             let keys_max = if fits(2 * words) { KEYS_PER_WORD_READ } else { KEYS_PER_WORD_LAST_READ };
@@ -145,7 +145,7 @@ impl HeldKeys {
     }
 }
 
-/// Hands over the keys of a table's rows in the engine, those of a Versioned table as stems, until `each` has enough.
+/// Passes the keys of a table's rows in the engine, those of a Versioned table as stems, to `each` until it returns false.
 ///
 /// # Errors
 /// The disk cannot be read.
@@ -168,7 +168,7 @@ pub(super) fn read_keys(
 }
 
 impl Filter {
-    fn place(&self, key: &[u8]) -> (usize, u64) {
+    fn word_bits(&self, key: &[u8]) -> (usize, u64) {
         let hash = self.hashing.hash_one(key);
         // The upper 24 bits choose bits, the lower ones the word.
         let bits = (0..BITS).fold(0, |bits, bit| bits | 1 << (hash >> (40 + 6 * bit) & 63));
@@ -176,12 +176,12 @@ impl Filter {
     }
 
     fn may_hold(&self, key: &[u8]) -> bool {
-        let (word, bits) = self.place(key);
+        let (word, bits) = self.word_bits(key);
         self.words[word] & bits == bits
     }
 
     fn insert(&mut self, key: &[u8]) -> bool {
-        let (word, bits) = self.place(key);
+        let (word, bits) = self.word_bits(key);
         let may_hold = self.words[word] & bits == bits;
         self.words[word] |= bits;
         self.len += usize::from(!may_hold);
@@ -197,7 +197,7 @@ mod tests {
         (u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes()
     }
 
-    /// The table holds the keys of some numbers. Answers how many were read.
+    /// The table holds the keys of some numbers. Returns how many were read.
     fn prepare(held: &mut HeldKeys, bytes_max: u64, keys: std::ops::Range<u32>) -> usize {
         let count = std::cell::Cell::new(0);
         let read = |each: &mut dyn FnMut(&[u8]) -> bool| {
@@ -213,7 +213,7 @@ mod tests {
 
     const LARGEST: u64 = (WORDS_MAX * 8) as u64;
 
-    fn asked() -> HeldKeys {
+    fn looked_up() -> HeldKeys {
         let held = HeldKeys::default();
         assert!(held.may_hold(&key(0)));
         held
@@ -223,7 +223,7 @@ mod tests {
     fn every_key_is_held_and_few_others_however_many_there_are() {
         let mut held = HeldKeys::default();
         prepare(&mut held, LARGEST, 0..1_000);
-        assert!(!held.is_known() && held.bytes() == 0, "no caller has asked");
+        assert!(!held.is_known() && held.bytes() == 0, "no key was looked up");
         assert!(held.may_hold(&key(0)));
         prepare(&mut held, LARGEST, 0..1_000);
         for number in 1_000..300_000 {
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn keys_that_come_and_go_have_the_table_read_no_more_often_than_it_is_renewed() {
-        let mut held = asked();
+        let mut held = looked_up();
         let (live, mut read) = (100_000_u32, prepare(&mut held, LARGEST, 0..100_000));
         for number in live..10 * live {
             held.insert(&key(number));
@@ -257,7 +257,7 @@ mod tests {
     fn a_table_with_too_many_keys_for_the_memory_has_no_filter() {
         for bytes_max in [0, 1 << 16, 1 << 18] {
             let keys = (bytes_max / 8) as u32 * KEYS_PER_WORD_LAST_READ as u32;
-            let mut held = asked();
+            let mut held = looked_up();
             prepare(&mut held, bytes_max, 0..keys);
             assert_eq!((held.is_known(), held.bytes()), (bytes_max > 0, bytes_max), "{bytes_max}");
             // It takes more keys while most of those that are absent are known to be.
@@ -276,7 +276,7 @@ mod tests {
                 assert!(absent > 450, "{absent}");
             }
             assert!(!held.is_known(), "{bytes_max}");
-            let mut held = asked();
+            let mut held = looked_up();
             // Some keys look like others.
             prepare(&mut held, bytes_max, 0..2 * keys + 1);
             assert!(!held.is_known() && held.may_hold(&key(keys)) && held.insert(&key(keys)), "{bytes_max}");

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::held::{HeldKeys, read_keys};
-use super::layer::{KeyMap, KeyedLayer, Order, Places, order, scan_layers};
-use super::{BlockEnd, Known, ROW_OVERHEAD};
+use super::layer::{KeyMap, KeyedLayer, Order, SlotIndex, order, scan_layers};
+use super::{BlockEnd, Lookup, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
 use crate::key::{self, PREFIX_LEN};
 use crate::run::{EachChange, RunPart};
@@ -24,9 +24,9 @@ const REPLACED_BYTES_MIN: usize = 1 << 20;
 #[derive(Default)]
 pub(crate) struct KeyedRows {
     newest: Layer,
-    /// Rows that the open block has written: their places, and what they were before.
+    /// Rows that the open block has written: their slots, and what they were before.
     dirty: Vec<(u32, Before)>,
-    /// What reads of a Current table found below, so that a write of the same key need not look again.
+    /// Values that reads of a Current table found below, so that a write of the same key needs no second look-up.
     read: Mutex<ReadRows>,
     /// Rows on their way into the engine.
     frozen: Option<Arc<Layer>>,
@@ -38,7 +38,7 @@ pub(crate) struct KeyedRows {
 #[derive(Default)]
 struct ReadRows {
     rows: KeyMap<Option<Bytes>>,
-    /// Of their values.
+    /// Length of their values.
     bytes: u64,
 }
 
@@ -50,10 +50,10 @@ impl ReadRows {
         self.bytes -= replaced.as_ref().map_or(0, len);
     }
 
-    fn remove(&mut self, key: &[u8]) -> Known<Bytes> {
-        let Some(found) = self.rows.remove(key) else { return Known::Unknown };
+    fn remove(&mut self, key: &[u8]) -> Lookup<Bytes> {
+        let Some(found) = self.rows.remove(key) else { return Lookup::Unknown };
         self.bytes -= found.as_ref().map_or(0, |value| value.len() as u64);
-        Known::of(found)
+        Lookup::of(found)
     }
 
     fn clear(&mut self) {
@@ -66,7 +66,7 @@ impl ReadRows {
 /// where it was until half of the content is such values.
 #[derive(Default)]
 struct Layer {
-    places: Places,
+    slots: SlotIndex,
     content: Vec<u8>,
     /// Bytes of the content that were written over.
     replaced_bytes: usize,
@@ -77,7 +77,7 @@ struct Layer {
 struct KeyedRow {
     key_at: usize,
     key_len: u16,
-    now: Known<Written>,
+    now: Lookup<Written>,
     /// Whether the layers below have the row, when that is known.
     stored: Option<bool>,
     /// Written by the open block.
@@ -96,16 +96,16 @@ struct Written {
 /// What a row was before the open block.
 enum Before {
     /// In the same layer.
-    Here(Known<Written>),
+    Here(Lookup<Written>),
     /// Below it.
-    Below(Known<Bytes>),
+    Below(Lookup<Bytes>),
 }
 
 impl Layer {
-    /// With room for as many rows as `like` has.
-    fn with_room_of(like: &Self) -> Self {
+    /// Empty, with the capacity for as many rows as `like` has.
+    fn with_capacity_of(like: &Self) -> Self {
         Self {
-            places: Places::with_room_of(&like.places),
+            slots: SlotIndex::with_capacity_of(&like.slots),
             content: Vec::with_capacity(like.content.len()),
             replaced_bytes: 0,
             rows: Vec::with_capacity(like.rows.len()),
@@ -113,103 +113,103 @@ impl Layer {
     }
 
     /// The value in this layer.
-    fn get(&self, key: &[u8]) -> Known<&[u8]> {
-        self.place(key).map_or(Known::Unknown, |place| self.now(place))
+    fn get(&self, key: &[u8]) -> Lookup<&[u8]> {
+        self.slot(key).map_or(Lookup::Unknown, |slot| self.now(slot))
     }
 
-    fn now(&self, place: usize) -> Known<&[u8]> {
-        self.value(self.rows[place].now)
+    fn now(&self, slot: usize) -> Lookup<&[u8]> {
+        self.value(self.rows[slot].now)
     }
 
-    fn value(&self, written: Known<Written>) -> Known<&[u8]> {
+    fn value(&self, written: Lookup<Written>) -> Lookup<&[u8]> {
         match written {
-            Known::Present(Written { at, len }) => Known::Present(&self.content[at..at + len as usize]),
-            Known::Absent => Known::Absent,
-            Known::Unknown => Known::Unknown,
+            Lookup::Present(Written { at, len }) => Lookup::Present(&self.content[at..at + len as usize]),
+            Lookup::Absent => Lookup::Absent,
+            Lookup::Unknown => Lookup::Unknown,
         }
     }
 
-    fn before<'a>(&'a self, before: &'a Before) -> Known<&'a [u8]> {
+    fn before<'a>(&'a self, before: &'a Before) -> Lookup<&'a [u8]> {
         match before {
             Before::Here(written) => self.value(*written),
-            Before::Below(Known::Present(value)) => Known::Present(value),
-            Before::Below(Known::Absent) => Known::Absent,
-            Before::Below(Known::Unknown) => Known::Unknown,
+            Before::Below(Lookup::Present(value)) => Lookup::Present(value),
+            Before::Below(Lookup::Absent) => Lookup::Absent,
+            Before::Below(Lookup::Unknown) => Lookup::Unknown,
         }
     }
 
-    /// Leaves out what was written over, once it is half of the content: a row that grows with every write of a block would
+    /// Removes replaced values once they are half of the content: a row that grows with every write of a block would
     /// keep the sum of its lengths.
     fn compact(&mut self, dirty: &mut [(u32, Before)]) {
         if self.replaced_bytes < REPLACED_BYTES_MIN || self.replaced_bytes < self.content.len() / 2 {
             return;
         }
         let content = mem::take(&mut self.content);
-        let mut kept = Vec::with_capacity(content.len().saturating_sub(self.replaced_bytes));
+        let mut compacted = Vec::with_capacity(content.len().saturating_sub(self.replaced_bytes));
         let mut keep = |at: &mut usize, len: usize| {
             let bytes = &content[*at..*at + len];
-            *at = kept.len();
-            kept.extend_from_slice(bytes);
+            *at = compacted.len();
+            compacted.extend_from_slice(bytes);
         };
         for row in &mut self.rows {
             keep(&mut row.key_at, usize::from(row.key_len));
-            if let Known::Present(written) = &mut row.now {
+            if let Lookup::Present(written) = &mut row.now {
                 keep(&mut written.at, written.len as usize);
             }
         }
         self.replaced_bytes = 0;
         for (_, before) in dirty {
-            if let Before::Here(Known::Present(written)) = before {
+            if let Before::Here(Lookup::Present(written)) = before {
                 keep(&mut written.at, written.len as usize);
                 self.replaced_bytes += written.len as usize;
             }
         }
-        self.content = kept;
+        self.content = compacted;
     }
 
-    fn write(&mut self, value: Option<&[u8]>) -> Known<Written> {
-        let Some(value) = value else { return Known::Absent };
+    fn write(&mut self, value: Option<&[u8]>) -> Lookup<Written> {
+        let Some(value) = value else { return Lookup::Absent };
         let written = Written { at: self.content.len(), len: value.len() as u32 };
         self.content.extend_from_slice(value);
-        Known::Present(written)
+        Lookup::Present(written)
     }
 
     /// The change of a row that the engine has to make.
-    fn change(&self, place: usize) -> Change<'_> {
-        let row = &self.rows[place];
-        match self.now(place) {
+    fn change(&self, slot: usize) -> Change<'_> {
+        let row = &self.rows[slot];
+        match self.now(slot) {
             _ if !row.pending => Change::Nothing,
-            Known::Present(value) => Change::Set(value),
+            Lookup::Present(value) => Change::Set(value),
             // A row that came and went between two commits never reaches the engine.
-            Known::Absent | Known::Unknown if row.stored == Some(false) => Change::Nothing,
-            Known::Absent | Known::Unknown => Change::Remove,
+            Lookup::Absent | Lookup::Unknown if row.stored == Some(false) => Change::Nothing,
+            Lookup::Absent | Lookup::Unknown => Change::Remove,
         }
     }
 
-    /// Places of all rows in order of their keys.
+    /// SlotIndex of all rows in order of their keys.
     fn order(&self) -> Order {
-        order(0..self.rows.len() as u32, |place| self.key(place))
+        order(0..self.rows.len() as u32, |slot| self.key(slot))
     }
 
     /// # Errors
-    /// A key stands at two places: it was written twice while no key was looked for.
+    /// Error for a duplicate key, which was written twice while there was no map by key.
     fn require_distinct(&self, table: &Table, order: &Order) -> Result<(), StoreError> {
-        order.twice.map_or(Ok(()), |place| Err(key_exists(table, &self.key(place)[PREFIX_LEN..])))
+        order.twice.map_or(Ok(()), |slot| Err(key_exists(table, &self.key(slot)[PREFIX_LEN..])))
     }
 }
 
 impl KeyedLayer for Layer {
-    fn places(&self) -> &Places {
-        &self.places
+    fn slots(&self) -> &SlotIndex {
+        &self.slots
     }
 
-    fn key(&self, place: u32) -> &[u8] {
-        key_of(&self.rows, &self.content, place)
+    fn key(&self, slot: u32) -> &[u8] {
+        key_of(&self.rows, &self.content, slot)
     }
 }
 
-fn key_of<'a>(rows: &[KeyedRow], content: &'a [u8], place: u32) -> &'a [u8] {
-    let row = &rows[place as usize];
+fn key_of<'a>(rows: &[KeyedRow], content: &'a [u8], slot: u32) -> &'a [u8] {
+    let row = &rows[slot as usize];
     &content[row.key_at..row.key_at + usize::from(row.key_len)]
 }
 
@@ -221,12 +221,12 @@ impl KeyedRows {
                 return Ok(None);
             }
             match self.newest.get(key) {
-                Known::Present(value) => return Ok(Some(value.to_vec())),
-                Known::Absent => return Ok(None),
-                Known::Unknown => {}
+                Lookup::Present(value) => return Ok(Some(value.to_vec())),
+                Lookup::Absent => return Ok(None),
+                Lookup::Unknown => {}
             }
             let owned = |found: Option<Bytes>| found.map(|value| value.to_vec());
-            // A block that is never undone does not need to know what was there before it.
+            // A block that is never undone needs no earlier values.
             if table.kind != TableKind::Current || self.held.is_known() {
                 return Ok(owned(self.get_below(table, key, view)?));
             }
@@ -247,10 +247,10 @@ impl KeyedRows {
         view: &Arc<View>,
         bytes_max: u64,
     ) -> Result<(), StoreError> {
-        // Most rows of a first import are in tables that are not asked for a key meanwhile.
-        let is_looked_up = undoable || table.kind != TableKind::WriteOnce || self.held.is_asked();
-        let Layer { places, content, rows, .. } = &mut self.newest;
-        places.set_mapped(is_looked_up, |place| key_of(rows, content, place));
+        // Most rows of a first import are in tables without look-ups by key.
+        let is_looked_up = undoable || table.kind != TableKind::WriteOnce || self.held.is_looked_up();
+        let Layer { slots, content, rows, .. } = &mut self.newest;
+        slots.set_mapped(is_looked_up, |slot| key_of(rows, content, slot));
         if undoable {
             self.held.forget();
             return Ok(());
@@ -259,7 +259,7 @@ impl KeyedRows {
         self.held.prepare(bytes_max, |each| {
             let layers = [Some(newest), frozen].into_iter().flatten();
             for layer in layers {
-                if !(0..layer.rows.len() as u32).all(|place| each(layer.key(place))) {
+                if !(0..layer.rows.len() as u32).all(|slot| each(layer.key(slot))) {
                     return Ok(());
                 }
             }
@@ -267,17 +267,17 @@ impl KeyedRows {
         })
     }
 
-    /// Bytes that knowing its keys takes.
+    /// Bytes of the filter of its keys.
     pub(super) fn held_bytes(&self) -> u64 {
         self.held.bytes()
     }
 
     /// The value below the newest layer.
     fn get_below(&self, table: &Table, key: &[u8], view: &View) -> Result<Option<Bytes>, StoreError> {
-        match self.frozen.as_ref().map_or(Known::Unknown, |frozen| frozen.get(key)) {
-            Known::Present(value) => Ok(Some(Bytes::from(value))),
-            Known::Absent => Ok(None),
-            Known::Unknown => view.get(Space::of(table.placement), key),
+        match self.frozen.as_ref().map_or(Lookup::Unknown, |frozen| frozen.get(key)) {
+            Lookup::Present(value) => Ok(Some(Bytes::from(value))),
+            Lookup::Absent => Ok(None),
+            Lookup::Unknown => view.get(Space::of(table.placement), key),
         }
     }
 
@@ -290,42 +290,42 @@ impl KeyedRows {
         view: &View,
     ) -> Result<(), StoreError> {
         key::with_plain(table, row_key, |key| {
-            // Looking each new key up would double the cost of an import; debug builds and so the tests do.
+            // Looking up each new key would double the cost of an import; debug builds, and thus the tests, do it.
             if cfg!(debug_assertions)
                 && table.kind == TableKind::WriteOnce
-                && self.newest.place(key).is_none()
+                && self.newest.slot(key).is_none()
                 && self.get_below(table, key, view)?.is_some()
             {
                 return Err(key_exists(table, row_key));
             }
             let layer = &mut self.newest;
-            let (place, is_new) = layer.places.add(key, |place| key_of(&layer.rows, &layer.content, place));
+            let (slot, is_new) = layer.slots.add(key, |slot| key_of(&layer.rows, &layer.content, slot));
             if !is_new {
-                let before = layer.rows[place as usize].now;
-                if table.kind == TableKind::WriteOnce && matches!(before, Known::Present(_)) {
+                let before = layer.rows[slot as usize].now;
+                if table.kind == TableKind::WriteOnce && matches!(before, Lookup::Present(_)) {
                     return Err(key_exists(table, row_key));
                 }
                 let now = layer.write(value);
-                let row = &mut layer.rows[place as usize];
+                let row = &mut layer.rows[slot as usize];
                 row.now = now;
-                if let Known::Present(written) = before {
+                if let Lookup::Present(written) = before {
                     layer.replaced_bytes += written.len as usize;
                 }
                 if !row.dirty {
                     row.dirty = true;
-                    self.dirty.push((place, Before::Here(before)));
+                    self.dirty.push((slot, Before::Here(before)));
                 }
                 layer.compact(&mut self.dirty);
                 return Ok(());
             }
             let may_be_held = self.held.insert(key);
             let (before, stored) = if table.kind == TableKind::WriteOnce || !may_be_held {
-                (Known::Absent, Some(false))
+                (Lookup::Absent, Some(false))
             } else {
                 match self.read.get_mut().remove(key) {
-                    Known::Unknown => (Known::Unknown, None),
+                    Lookup::Unknown => (Lookup::Unknown, None),
                     found => {
-                        let stored = Some(found != Known::Absent);
+                        let stored = Some(found != Lookup::Absent);
                         (found, stored)
                     }
                 }
@@ -334,7 +334,7 @@ impl KeyedRows {
             layer.content.extend_from_slice(key);
             let now = layer.write(value);
             layer.rows.push(KeyedRow { key_at, key_len: key.len() as u16, now, stored, dirty: true, pending: false });
-            self.dirty.push((place, Before::Below(before)));
+            self.dirty.push((slot, Before::Below(before)));
             Ok(())
         })
     }
@@ -343,16 +343,16 @@ impl KeyedRows {
     pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&[u8], Option<&[u8]>) -> bool) {
         let frozen = self.frozen.as_deref();
         scan_layers(&self.newest, frozen, from, until, |key, (upper, lower)| {
-            let mut known = upper.map_or(Known::Unknown, |place| self.newest.now(place));
-            if known == Known::Unknown
-                && let (Some(layer), Some(place)) = (frozen, lower)
+            let mut known = upper.map_or(Lookup::Unknown, |slot| self.newest.now(slot));
+            if known == Lookup::Unknown
+                && let (Some(layer), Some(slot)) = (frozen, lower)
             {
-                known = layer.now(place);
+                known = layer.now(slot);
             }
             match known {
-                Known::Unknown => true,
-                Known::Absent => visit(key, None),
-                Known::Present(value) => visit(key, Some(value)),
+                Lookup::Unknown => true,
+                Lookup::Absent => visit(key, None),
+                Lookup::Present(value) => visit(key, Some(value)),
             }
         });
     }
@@ -363,38 +363,38 @@ impl KeyedRows {
     }
 
     pub(super) fn end_block(&mut self, table: &Table, end: &mut BlockEnd<'_>) -> Result<(), StoreError> {
-        // All that can fail comes ahead of any change, so that a failure leaves the block as it was: what was there before, and
+        // Everything that can fail comes before any change, so that a failure leaves the block as it was: the earlier values, and
         // whether each key is one.
         if end.undo.is_some() && table.kind == TableKind::Current {
             for index in 0..self.dirty.len() {
-                let (place, Before::Below(Known::Unknown)) = self.dirty[index] else { continue };
-                let found = self.get_below(table, self.newest.key(place), end.view)?;
-                self.newest.rows[place as usize].stored = Some(found.is_some());
-                self.dirty[index].1 = Before::Below(Known::of(found));
+                let (slot, Before::Below(Lookup::Unknown)) = self.dirty[index] else { continue };
+                let found = self.get_below(table, self.newest.key(slot), end.view)?;
+                self.newest.rows[slot as usize].stored = Some(found.is_some());
+                self.dirty[index].1 = Before::Below(Lookup::of(found));
             }
         }
-        let written = order(self.dirty.iter().map(|(place, _)| *place), |place| self.newest.key(place));
+        let written = order(self.dirty.iter().map(|(slot, _)| *slot), |slot| self.newest.key(slot));
         self.newest.require_distinct(table, &written)?;
         for index in written.indices {
-            let place = self.dirty[index as usize].0;
+            let slot = self.dirty[index as usize].0;
             let layer = &self.newest;
-            let row_key = &layer.key(place)[PREFIX_LEN..];
-            let now = layer.now(place as usize);
+            let row_key = &layer.key(slot)[PREFIX_LEN..];
+            let now = layer.now(slot as usize);
             let before = layer.before(&self.dirty[index as usize].1);
             let value = match now {
-                Known::Present(value) => Some(value),
-                Known::Absent | Known::Unknown => None,
+                Lookup::Present(value) => Some(value),
+                Lookup::Absent | Lookup::Unknown => None,
             };
             end.digest.row(table.id, row_key, value);
             let is_changed = before != now;
             if is_changed && let Some(undo) = &mut end.undo {
                 match (table.kind, before) {
-                    (TableKind::Current, Known::Present(before)) => undo.changed(row_key, Some(before)),
+                    (TableKind::Current, Lookup::Present(before)) => undo.changed(row_key, Some(before)),
                     (TableKind::Current, _) => undo.changed(row_key, None),
                     _ => undo.added(row_key),
                 }
             }
-            let row = &mut self.newest.rows[place as usize];
+            let row = &mut self.newest.rows[slot as usize];
             row.pending |= is_changed;
             row.dirty = false;
         }
@@ -404,20 +404,20 @@ impl KeyedRows {
 
     pub(super) fn abandon_block(&mut self) {
         let layer = &mut self.newest;
-        if !layer.places.is_mapped() {
+        if !layer.slots.is_mapped() {
             // Every write was a row of its own, and the newest are those of the block.
             layer.rows.truncate(layer.rows.len() - self.dirty.len());
-            layer.places.truncate(layer.rows.len());
+            layer.slots.truncate(layer.rows.len());
             self.dirty.clear();
         }
-        for (place, before) in self.dirty.drain(..) {
+        for (slot, before) in self.dirty.drain(..) {
             let before = match before {
                 Before::Here(written) => written,
-                Before::Below(Known::Present(value)) => layer.write(Some(&value)),
-                Before::Below(Known::Absent) => Known::Absent,
-                Before::Below(Known::Unknown) => Known::Unknown,
+                Before::Below(Lookup::Present(value)) => layer.write(Some(&value)),
+                Before::Below(Lookup::Absent) => Lookup::Absent,
+                Before::Below(Lookup::Unknown) => Lookup::Unknown,
             };
-            let row = &mut layer.rows[place as usize];
+            let row = &mut layer.rows[slot as usize];
             row.now = before;
             row.dirty = false;
         }
@@ -426,33 +426,33 @@ impl KeyedRows {
     pub(super) fn drain_into(&mut self, table: &Table, batch: &mut Batch<'_>) {
         let space = Space::of(table.placement);
         let layer = mem::take(&mut self.newest);
-        let mut places = layer.order().indices;
+        let mut slots = layer.order().indices;
         // A batch names no key twice.
-        places.dedup_by(|b, a| layer.key(*a) == layer.key(*b));
-        for place in places {
-            match layer.change(place as usize) {
+        slots.dedup_by(|b, a| layer.key(*a) == layer.key(*b));
+        for slot in slots {
+            match layer.change(slot as usize) {
                 Change::Nothing => {}
-                Change::Set(value) => batch.insert(space, layer.key(place), value),
-                Change::Remove => batch.remove(space, layer.key(place)),
+                Change::Set(value) => batch.insert(space, layer.key(slot), value),
+                Change::Remove => batch.remove(space, layer.key(slot)),
             }
         }
         self.read.get_mut().clear();
     }
 
-    /// The rows of ended blocks leave for the engine and stay readable until [`Self::thaw`].
+    /// Freezes the rows of ended blocks for the engine; they stay readable until [`Self::thaw`].
     pub(super) fn freeze(&mut self, table: &Table) -> Option<Box<dyn RunPart>> {
         self.read.get_mut().clear();
         if self.newest.rows.is_empty() {
             return None;
         }
         // The next run will have about as many rows.
-        let next = Layer::with_room_of(&self.newest);
+        let next = Layer::with_capacity_of(&self.newest);
         let layer = Arc::new(mem::replace(&mut self.newest, next));
         self.frozen = Some(Arc::clone(&layer));
         Some(Box::new(KeyedPart { table: *table, layer, order: Order::default() }))
     }
 
-    /// The view has the rows that left. Answers what is to be dropped.
+    /// Removes the frozen rows, which the view has now, and returns them to be dropped.
     pub(super) fn thaw(&mut self) -> Option<Box<dyn Any + Send>> {
         self.frozen.take().map(|layer| -> Box<dyn Any + Send> { Box::new(layer) })
     }
@@ -485,9 +485,9 @@ impl RunPart for KeyedPart {
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
         self.layer.require_distinct(&self.table, &self.order)?;
-        for place in &self.order.indices {
-            let key = self.layer.key(*place);
-            match self.layer.change(*place as usize) {
+        for slot in &self.order.indices {
+            let key = self.layer.key(*slot);
+            match self.layer.change(*slot as usize) {
                 Change::Nothing => {}
                 Change::Set(value) => each(key, Some(value))?,
                 Change::Remove => each(key, None)?,
@@ -544,7 +544,7 @@ mod tests {
             self.rows.get(&TABLE, key, &self.view).unwrap()
         }
 
-        /// The rows as they leave for a run.
+        /// The rows as they go to a run.
         fn run(&mut self) -> Result<Vec<Row>, StoreError> {
             let mut part = self.rows.freeze(&TABLE).unwrap();
             part.sort();
@@ -562,13 +562,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_nobody_looks_for_are_in_no_map_and_are_found_all_the_same() {
+    fn rows_without_look_ups_are_in_no_map_and_are_found_all_the_same() {
         let mut import = Import::new();
         import.begin();
         import.put(b"b", b"2");
         import.put(b"a", b"1");
         import.end().unwrap();
-        assert!(!import.rows.newest.places.is_mapped());
+        assert!(!import.rows.newest.slots.is_mapped());
         import.begin();
         import.put(b"c", b"3");
         assert_eq!(
@@ -578,7 +578,7 @@ mod tests {
         import.end().unwrap();
         // From the next block on the table is one that is read.
         import.begin();
-        assert!(import.rows.newest.places.is_mapped());
+        assert!(import.rows.newest.slots.is_mapped());
         assert_eq!((import.get(b"b"), import.get(b"d")), (Some(b"2".into()), None));
         assert_eq!(import.run().unwrap(), [row(b"a", b"1"), row(b"b", b"2"), row(b"c", b"3")]);
         assert_eq!(import.get(b"b"), Some(b"2".into()), "rows on their way are read");
@@ -632,7 +632,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_an_abandoned_block_leaves_with_the_others() {
+    fn rows_of_an_abandoned_block_are_not_frozen_with_the_others() {
         let mut import = Import::new();
         import.begin();
         import.put(b"a", b"1");

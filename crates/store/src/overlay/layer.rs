@@ -1,4 +1,4 @@
-//! What the layers of waiting rows have in common: places by key, and the same places in order.
+//! Common parts of the layers of waiting rows: slots by key, and the same slots in order.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -52,32 +52,32 @@ impl Hasher for KeyHasher {
 /// A map by key.
 pub(super) type KeyMap<T> = HashMap<Bytes, T, KeyHashing>;
 
-/// Places of rows by key, and in order of the keys once that was asked for. The keys stay with the rows: the owner of the rows
-/// says with each call which key is at a place.
-pub(super) struct Places {
-    /// `None`: no row is looked for by its key, and each key is new. What is looked for all the same is found in the order.
+/// Slots of rows by key, and in order of the keys after the first scan. The keys stay with the rows: the owner of the rows
+/// passes a function from slot to key with each call.
+pub(super) struct SlotIndex {
+    /// `None`: rows are not looked up by key, and each key is new. A look-up then searches the sorted pieces.
     by_key: Option<HashTable<u32>>,
     hashing: KeyHashing,
     len: u32,
     ordered: Mutex<Ordered>,
 }
 
-impl Default for Places {
+impl Default for SlotIndex {
     fn default() -> Self {
         Self { by_key: Some(HashTable::new()), hashing: KeyHashing::default(), len: 0, ordered: Mutex::default() }
     }
 }
 
-/// Rows in order, as far as they were asked for: sorted pieces, each at least twice as long as the next. A scan sorts what was
+/// Rows in order, up to the last scan: sorted pieces, each at least twice as long as the next. A scan sorts the rows
 /// added since the one before and merges pieces of like length, which costs a tenth of keeping a tree.
 #[derive(Default)]
 struct Ordered {
     pieces: Vec<Vec<Sorted>>,
-    /// Rows below this place are in a piece.
+    /// Rows below this slot are in a piece.
     until: u32,
 }
 
-/// A row in a sorted piece: the first bytes of its key, and its place.
+/// A row in a sorted piece: the first bytes of its key, and its slot.
 type Sorted = (Head, u32);
 
 /// The sixteen bytes of a key after module and table, which in most tables are all there are.
@@ -93,15 +93,14 @@ fn head(key: &[u8]) -> Head {
 }
 
 impl Ordered {
-    /// Takes in the rows up to `len`.
+    /// Sorts the rows up to `len`.
     fn catch_up<'a>(&mut self, len: usize, key_of: impl Fn(u32) -> &'a [u8]) {
         if self.until as usize == len {
             return;
         }
-        let compare = |(a, a_place): &Sorted, (b, b_place): &Sorted| {
-            a.cmp(b).then_with(|| key_of(*a_place).cmp(key_of(*b_place)))
-        };
-        let mut piece: Vec<Sorted> = (self.until..len as u32).map(|place| (head(key_of(place)), place)).collect();
+        let compare =
+            |(a, a_slot): &Sorted, (b, b_slot): &Sorted| a.cmp(b).then_with(|| key_of(*a_slot).cmp(key_of(*b_slot)));
+        let mut piece: Vec<Sorted> = (self.until..len as u32).map(|slot| (head(key_of(slot)), slot)).collect();
         piece.sort_unstable_by(compare);
         while let Some(last) = self.pieces.pop_if(|last| last.len() < 2 * piece.len()) {
             let mut merged = Vec::with_capacity(last.len() + piece.len());
@@ -119,28 +118,28 @@ impl Ordered {
     }
 }
 
-impl Places {
-    /// With room for as many rows as `like` has.
-    pub(super) fn with_room_of(like: &Self) -> Self {
+impl SlotIndex {
+    /// Empty, with the capacity for as many rows as `like` has.
+    pub(super) fn with_capacity_of(like: &Self) -> Self {
         let by_key = like.by_key.as_ref().map(|by_key| HashTable::with_capacity(by_key.len()));
         Self { by_key, ..Self::default() }
     }
 
-    /// Whether keys that were added before are noticed.
+    /// Whether duplicate keys are detected.
     pub(super) fn is_mapped(&self) -> bool {
         self.by_key.is_some()
     }
 
-    /// Has rows looked for by their keys from now on, or, as long as there are none, not any more.
+    /// Enables the map by key, or disables it while there are no rows.
     pub(super) fn set_mapped<'a>(&mut self, mapped: bool, key_of: impl Fn(u32) -> &'a [u8]) {
         if mapped == self.is_mapped() {
             return;
         }
         if mapped {
-            let hash = |place: u32| self.hashing.hash_one(key_of(place));
+            let hash = |slot: u32| self.hashing.hash_one(key_of(slot));
             let mut by_key = HashTable::with_capacity(self.len as usize);
-            for place in 0..self.len {
-                by_key.insert_unique(hash(place), place, |place| hash(*place));
+            for slot in 0..self.len {
+                by_key.insert_unique(hash(slot), slot, |slot| hash(*slot));
             }
             self.by_key = Some(by_key);
         } else if self.len == 0 {
@@ -148,27 +147,27 @@ impl Places {
         }
     }
 
-    /// The place of a key.
+    /// The slot of a key.
     pub(super) fn get<'a>(&self, key: &[u8], key_of: impl Fn(u32) -> &'a [u8]) -> Option<u32> {
         if let Some(by_key) = &self.by_key {
-            return by_key.find(self.hashing.hash_one(key), |place| key_of(*place) == key).copied();
+            return by_key.find(self.hashing.hash_one(key), |slot| key_of(*slot) == key).copied();
         }
         let mut found = None;
-        self.visit(key, &[key, &[0]].concat(), key_of, |place| {
-            found = Some(place);
+        self.visit(key, &[key, &[0]].concat(), key_of, |slot| {
+            found = Some(slot);
             false
         });
         found
     }
 
-    /// The place of a key, a new one when it has none or keys are not looked for; answers whether it is new. Places are given in
+    /// The slot of a key, a new one when it has none or there is no map by key; returns whether it is new. Slots are numbered in
     /// order, from 0.
     pub(super) fn add<'a>(&mut self, key: &[u8], key_of: impl Fn(u32) -> &'a [u8]) -> (u32, bool) {
         let next = self.len;
         if let Some(by_key) = &mut self.by_key {
             let hash = |key: &[u8]| self.hashing.hash_one(key);
-            match by_key.entry(hash(key), |place| key_of(*place) == key, |place| hash(key_of(*place))) {
-                Entry::Occupied(place) => return (*place.get(), false),
+            match by_key.entry(hash(key), |slot| key_of(*slot) == key, |slot| hash(key_of(*slot))) {
+                Entry::Occupied(slot) => return (*slot.get(), false),
                 Entry::Vacant(vacant) => _ = vacant.insert(next),
             }
         }
@@ -176,14 +175,14 @@ impl Places {
         (next, true)
     }
 
-    /// Forgets the places from `len` on, where keys are not looked for.
+    /// Drops the slots from `len` on, where there is no map by key.
     pub(super) fn truncate(&mut self, len: usize) {
-        debug_assert!(!self.is_mapped(), "the map has these places, too");
+        debug_assert!(!self.is_mapped(), "the map has these slots, too");
         self.len = len as u32;
         *self.ordered.get_mut() = Ordered::default();
     }
 
-    /// Hands the places of the keys with `from <= key < until` to `take`, in order; it answers whether it wants more.
+    /// Passes the slots of the keys with `from <= key < until` to `take`, in order, until it returns false.
     fn visit<'a>(
         &self,
         from: &[u8],
@@ -193,18 +192,18 @@ impl Places {
     ) {
         let mut ordered = self.ordered.lock();
         ordered.catch_up(self.len as usize, &key_of);
-        let is_below = |(entry, place): &Sorted, bound: &[u8], bound_head: Head| match entry.cmp(&bound_head) {
-            std::cmp::Ordering::Equal => *key_of(*place) < *bound,
+        let is_below = |(entry, slot): &Sorted, bound: &[u8], bound_head: Head| match entry.cmp(&bound_head) {
+            std::cmp::Ordering::Equal => *key_of(*slot) < *bound,
             unequal => unequal.is_lt(),
         };
         let (from_head, until_head) = (head(from), head(until));
-        // A bound of another table has a head that says nothing.
+        // The head of a bound of another table is not comparable.
         let same_table = |bound: &[u8], key: &[u8]| bound.get(..PREFIX_LEN) == key.get(..PREFIX_LEN);
         let position = |piece: &[Sorted], bound: &[u8], bound_head: Head| match piece.first() {
-            Some((_, place)) if same_table(bound, key_of(*place)) => {
+            Some((_, slot)) if same_table(bound, key_of(*slot)) => {
                 piece.partition_point(|entry| is_below(entry, bound, bound_head))
             }
-            Some((_, place)) if *key_of(*place) < *bound => piece.len(),
+            Some((_, slot)) if *key_of(*slot) < *bound => piece.len(),
             _ => 0,
         };
         let mut parts: Vec<&[Sorted]> = ordered
@@ -213,12 +212,11 @@ impl Places {
             .map(|piece| &piece[position(piece, from, from_head)..position(piece, until, until_head)])
             .filter(|part| !part.is_empty())
             .collect();
-        let compare = |(a, a_place): &Sorted, (b, b_place): &Sorted| {
-            a.cmp(b).then_with(|| key_of(*a_place).cmp(key_of(*b_place)))
-        };
+        let compare =
+            |(a, a_slot): &Sorted, (b, b_slot): &Sorted| a.cmp(b).then_with(|| key_of(*a_slot).cmp(key_of(*b_slot)));
         while let Some(least) = (0..parts.len()).min_by(|a, b| compare(&parts[*a][0], &parts[*b][0])) {
-            let ((_, place), rest) = (parts[least][0], &parts[least][1..]);
-            if !take(place) {
+            let ((_, slot), rest) = (parts[least][0], &parts[least][1..]);
+            if !take(slot) {
                 return;
             }
             if rest.is_empty() {
@@ -230,15 +228,14 @@ impl Places {
     }
 }
 
-/// The indices of `places` in order of their keys, which all begin with the same module and table.
+/// The indices of `slots` in order of their keys, which all begin with the same module and table.
 ///
 /// Most keys differ in the sixteen bytes after these, so most comparisons touch no key.
-pub(super) fn order<'a>(places: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'a [u8]) -> Order {
+pub(super) fn order<'a>(slots: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'a [u8]) -> Order {
     let mut heads: Vec<(Head, u32, u32)> =
-        places.zip(0..).map(|(place, index)| (head(key_of(place)), place, index)).collect();
-    heads.sort_unstable_by(|(a, a_place, _), (b, b_place, _)| {
-        a.cmp(b).then_with(|| key_of(*a_place).cmp(key_of(*b_place)))
-    });
+        slots.zip(0..).map(|(slot, index)| (head(key_of(slot)), slot, index)).collect();
+    heads
+        .sort_unstable_by(|(a, a_slot, _), (b, b_slot, _)| a.cmp(b).then_with(|| key_of(*a_slot).cmp(key_of(*b_slot))));
     let twice = heads.windows(2).find(|two| two[0].0 == two[1].0 && key_of(two[0].1) == key_of(two[1].1));
     Order { twice: twice.map(|two| two[0].1), indices: heads.into_iter().map(|(_, _, index)| index).collect() }
 }
@@ -247,25 +244,25 @@ pub(super) fn order<'a>(places: impl Iterator<Item = u32>, key_of: impl Fn(u32) 
 #[derive(Default)]
 pub(super) struct Order {
     pub(super) indices: Vec<u32>,
-    /// The place of a key that another place has as well.
+    /// The slot of a duplicate key.
     pub(super) twice: Option<u32>,
 }
 
-/// Where a key has rows: in the newest layer, in the one below.
+/// Slots of a key: in the newest layer, in the one below.
 pub(super) type InLayers = (Option<usize>, Option<usize>);
 
-/// A layer: places, and the keys of the rows at them.
+/// A layer: slots, and the keys of the rows at them.
 pub(super) trait KeyedLayer {
-    fn places(&self) -> &Places;
-    fn key(&self, place: u32) -> &[u8];
+    fn slots(&self) -> &SlotIndex;
+    fn key(&self, slot: u32) -> &[u8];
 
-    /// The place of a key.
-    fn place(&self, key: &[u8]) -> Option<usize> {
-        self.places().get(key, |place| self.key(place)).map(|place| place as usize)
+    /// The slot of a key.
+    fn slot(&self, key: &[u8]) -> Option<usize> {
+        self.slots().get(key, |slot| self.key(slot)).map(|slot| slot as usize)
     }
 }
 
-/// Visits the keys with `from <= key < until` of two layers in order, until `visit` answers false.
+/// Visits the keys with `from <= key < until` of two layers in order, until `visit` returns false.
 pub(super) fn scan_layers<L: KeyedLayer>(
     newest: &L,
     below: Option<&L>,
@@ -274,33 +271,33 @@ pub(super) fn scan_layers<L: KeyedLayer>(
     mut visit: impl FnMut(&[u8], InLayers) -> bool,
 ) {
     let Some(below) = below else {
-        newest.places().visit(
+        newest.slots().visit(
             from,
             until,
-            |place| newest.key(place),
-            |place| visit(newest.key(place), (Some(place as usize), None)),
+            |slot| newest.key(slot),
+            |slot| visit(newest.key(slot), (Some(slot as usize), None)),
         );
         return;
     };
     // The upper layer is walked; what the lower one has before each of its keys is fetched on the way.
     let mut rest = from.to_vec();
     let mut goes_on = true;
-    newest.places().visit(
+    newest.slots().visit(
         from,
         until,
-        |place| newest.key(place),
-        |place| {
-            let key = newest.key(place);
-            below.places().visit(
+        |slot| newest.key(slot),
+        |slot| {
+            let key = newest.key(slot);
+            below.slots().visit(
                 &rest,
                 key,
-                |place| below.key(place),
+                |slot| below.key(slot),
                 |lower| {
                     goes_on = visit(below.key(lower), (None, Some(lower as usize)));
                     goes_on
                 },
             );
-            goes_on = goes_on && visit(key, (Some(place as usize), below.place(key)));
+            goes_on = goes_on && visit(key, (Some(slot as usize), below.slot(key)));
             rest.clear();
             rest.extend_from_slice(key);
             // The first key above.
@@ -309,10 +306,10 @@ pub(super) fn scan_layers<L: KeyedLayer>(
         },
     );
     if goes_on {
-        below.places().visit(
+        below.slots().visit(
             &rest,
             until,
-            |place| below.key(place),
+            |slot| below.key(slot),
             |lower| visit(below.key(lower), (None, Some(lower as usize))),
         );
     }
@@ -337,28 +334,28 @@ mod tests {
             })
             .collect();
         let keys: Vec<Bytes> = tails.iter().map(|tail| Bytes::from([&[1, 2], tail.as_slice()].concat())).collect();
-        let places: Vec<u32> = (0..keys.len() as u32).rev().collect();
-        let ordered = order(places.iter().copied(), |place| &keys[place as usize][..]);
+        let slots: Vec<u32> = (0..keys.len() as u32).rev().collect();
+        let ordered = order(slots.iter().copied(), |slot| &keys[slot as usize][..]);
         let twice = &keys[ordered.twice.unwrap() as usize];
         assert!(keys.iter().filter(|key| *key == twice).count() > 1);
-        let found: Vec<&Bytes> = ordered.indices.iter().map(|index| &keys[places[*index as usize] as usize]).collect();
+        let found: Vec<&Bytes> = ordered.indices.iter().map(|index| &keys[slots[*index as usize] as usize]).collect();
         let mut wanted: Vec<&Bytes> = keys.iter().collect();
         wanted.sort();
         assert_eq!(found, wanted);
         wanted.dedup();
-        assert!(order(0..wanted.len() as u32, |place| &wanted[place as usize][..]).twice.is_none());
+        assert!(order(0..wanted.len() as u32, |slot| &wanted[slot as usize][..]).twice.is_none());
     }
 
     #[derive(Default)]
-    struct Layer(Places, Vec<Bytes>);
+    struct Layer(SlotIndex, Vec<Bytes>);
 
     impl KeyedLayer for Layer {
-        fn places(&self) -> &Places {
+        fn slots(&self) -> &SlotIndex {
             &self.0
         }
 
-        fn key(&self, place: u32) -> &[u8] {
-            &self.1[place as usize]
+        fn key(&self, slot: u32) -> &[u8] {
+            &self.1[slot as usize]
         }
     }
 
@@ -371,15 +368,15 @@ mod tests {
 
         fn add(&mut self, key: &[u8]) {
             let rows = &self.1;
-            assert_eq!(self.0.add(key, |place| &rows[place as usize]), (rows.len() as u32, true));
+            assert_eq!(self.0.add(key, |slot| &rows[slot as usize]), (rows.len() as u32, true));
             self.1.push(Bytes::from(key));
         }
     }
 
     fn scan(newest: &Layer, below: &Layer, from: &[u8], until: &[u8], limit: usize) -> Vec<(Vec<u8>, InLayers)> {
         let mut found = Vec::new();
-        scan_layers(newest, Some(below), from, until, |key, places| {
-            found.push((key.to_vec(), places));
+        scan_layers(newest, Some(below), from, until, |key, slots| {
+            found.push((key.to_vec(), slots));
             found.len() < limit
         });
         found
@@ -403,7 +400,7 @@ mod tests {
             let mut layers = [Layer::new(mapped.0), Layer::new(mapped.1)];
             for (tail, upper, scans) in &keys {
                 let layer = &mut layers[usize::from(!upper)];
-                if layer.place(&of_table(tail)).is_none() {
+                if layer.slot(&of_table(tail)).is_none() {
                     layer.add(&of_table(tail));
                 }
                 // A scan in between sorts what is there.
@@ -412,18 +409,18 @@ mod tests {
                 }
             }
             if mapped_late {
-                let Layer(places, rows) = &mut layers[0];
-                places.set_mapped(true, |place| &rows[place as usize]);
-                assert!(places.is_mapped());
+                let Layer(slots, rows) = &mut layers[0];
+                slots.set_mapped(true, |slot| &rows[slot as usize]);
+                assert!(slots.is_mapped());
             }
             let mut wanted: Vec<(Vec<u8>, InLayers)> = Vec::new();
             let mut sorted: Vec<Vec<u8>> = keys.iter().map(|(tail, ..)| of_table(tail)).filter(|key| *key >= from).collect();
             sorted.sort();
             sorted.dedup();
             for key in sorted {
-                let places = (layers[0].place(&key), layers[1].place(&key));
-                prop_assert!([places.0.map(|at| &layers[0].1[at]), places.1.map(|at| &layers[1].1[at])].iter().flatten().all(|found| ***found == *key));
-                wanted.push((key, places));
+                let slots = (layers[0].slot(&key), layers[1].slot(&key));
+                prop_assert!([slots.0.map(|at| &layers[0].1[at]), slots.1.map(|at| &layers[1].1[at])].iter().flatten().all(|found| ***found == *key));
+                wanted.push((key, slots));
             }
             prop_assert_eq!(&scan(&layers[0], &layers[1], &from, &until, usize::MAX), &wanted);
             wanted.truncate(limit);

@@ -49,7 +49,7 @@ impl SequenceRows {
     /// A row that is not in the view.
     fn waiting(&self, number: u32) -> Option<&Bytes> {
         match number.checked_sub(self.newest.base) {
-            Some(place) => self.newest.rows.get(place as usize),
+            Some(slot) => self.newest.rows.get(slot as usize),
             None => {
                 let frozen = self.frozen.as_ref()?;
                 frozen.rows.get(number.checked_sub(frozen.base)? as usize)
@@ -140,14 +140,14 @@ impl SequenceRows {
         Some(mem::replace(&mut self.newest, Layer { base: len, rows: Vec::new(), bytes: 0 }))
     }
 
-    /// The rows of ended blocks leave for the engine and stay readable until [`Self::thaw`].
+    /// Freezes the rows of ended blocks for the engine; they stay readable until [`Self::thaw`].
     pub(super) fn freeze(&mut self, table: &Table, batch: &mut Batch<'_>) -> Option<Box<dyn RunPart>> {
         let layer = Arc::new(self.take(table, batch)?);
         self.frozen = Some(Arc::clone(&layer));
         Some(Box::new(SequencePart { layer, table: *table }))
     }
 
-    /// The view has the rows that left. Answers what is to be dropped.
+    /// Removes the frozen rows, which the view has now, and returns them to be dropped.
     pub(super) fn thaw(&mut self) -> Option<Box<dyn Any + Send>> {
         self.frozen.take().map(|layer| -> Box<dyn Any + Send> { Box::new(layer) })
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use paraffin_primitives::Height;
 
 use super::held::{HeldKeys, read_keys};
-use super::layer::{KeyedLayer, Places, order, scan_layers};
+use super::layer::{KeyedLayer, SlotIndex, order, scan_layers};
 use super::{BlockEnd, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
 use crate::run::{EachChange, RunPart};
@@ -27,7 +27,7 @@ pub(crate) const PRESENT: u8 = 1;
 #[derive(Default)]
 pub(crate) struct VersionedRows {
     newest: Layer,
-    /// Places of the rows that the open block has written.
+    /// SlotIndex of the rows that the open block has written.
     dirty: Vec<u32>,
     /// Versions on their way into the engine.
     frozen: Option<Arc<Layer>>,
@@ -38,18 +38,18 @@ pub(crate) struct VersionedRows {
 /// Versions that go to the engine together.
 #[derive(Default)]
 struct Layer {
-    places: Places,
+    slots: SlotIndex,
     rows: Vec<VersionedRow>,
     bytes: u64,
 }
 
 impl KeyedLayer for Layer {
-    fn places(&self) -> &Places {
-        &self.places
+    fn slots(&self) -> &SlotIndex {
+        &self.slots
     }
 
-    fn key(&self, place: u32) -> &[u8] {
-        &self.rows[place as usize].stem
+    fn key(&self, slot: u32) -> &[u8] {
+        &self.rows[slot as usize].stem
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Version<'a> {
     pub(crate) stem: &'a [u8],
     /// Block that wrote it.
     pub(crate) height: Height,
-    /// `None` in the row of a newest version that is too long to be repeated: it stands under its height alone.
+    /// `None` in the row of a newest version that is too long to be repeated: it is stored under its height alone.
     pub(crate) stored: Option<&'a [u8]>,
 }
 
@@ -174,10 +174,10 @@ impl VersionedRows {
         key::with_stem(table, row_key, |stem| {
             let layers = [Some(&self.newest), self.frozen.as_deref()];
             let waiting =
-                layers.into_iter().flatten().find_map(|layer| layer.rows[layer.place(stem)?].at(height, open_height));
+                layers.into_iter().flatten().find_map(|layer| layer.rows[layer.slot(stem)?].at(height, open_height));
             match waiting {
                 Some(stored) => Ok(stored_value(stored)?.map(<[u8]>::to_vec)),
-                // What was removed counts as absent, so the stems tell nothing of earlier heights.
+                // Removed rows count as absent, so the filter does not cover earlier heights.
                 None if height >= open_height && !self.held.may_hold(stem) => Ok(None),
                 // The view may be ahead of the open block, when its module catches up alone.
                 None => version_in_view(view, table, stem, height, |_, value| value.to_vec()),
@@ -199,20 +199,20 @@ impl VersionedRows {
         let layer = &mut self.newest;
         layer.bytes += stored.len() as u64 + ROW_OVERHEAD / 4;
         key::with_stem(table, row_key, |stem| {
-            let (place, is_new) = layer.places.add(stem, |place| &layer.rows[place as usize].stem);
+            let (slot, is_new) = layer.slots.add(stem, |slot| &layer.rows[slot as usize].stem);
             if is_new {
                 layer.bytes += stem.len() as u64 + ROW_OVERHEAD;
                 layer.rows.push(VersionedRow { stem: Bytes::from(stem), ended: Vec::new(), open: None });
                 self.held.insert(stem);
             }
-            let place = place as usize;
-            if layer.rows[place].open.replace(stored).is_none() {
-                self.dirty.push(place as u32);
+            let slot = slot as usize;
+            if layer.rows[slot].open.replace(stored).is_none() {
+                self.dirty.push(slot as u32);
             }
         });
     }
 
-    /// Gets ready for a block that can be undone later, or not. Knowing the stems may take `bytes_max`.
+    /// Gets ready for a block that can be undone later, or not. The filter of the stems may take `bytes_max`.
     ///
     /// # Errors
     /// The disk cannot be read.
@@ -236,7 +236,7 @@ impl VersionedRows {
         })
     }
 
-    /// Bytes that knowing the stems takes.
+    /// Bytes of the filter of the stems.
     pub(super) fn held_bytes(&self) -> u64 {
         self.held.bytes()
     }
@@ -245,8 +245,8 @@ impl VersionedRows {
     pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&[u8], &Bytes) -> bool) {
         let frozen = self.frozen.as_deref();
         scan_layers(&self.newest, frozen, from, until, |stem, (upper, lower)| {
-            let upper = upper.and_then(|place| self.newest.rows[place].at(Height::MAX, 0));
-            let lower = || frozen.zip(lower).and_then(|(layer, place)| layer.rows[place].at(Height::MAX, 0));
+            let upper = upper.and_then(|slot| self.newest.rows[slot].at(Height::MAX, 0));
+            let lower = || frozen.zip(lower).and_then(|(layer, slot)| layer.rows[slot].at(Height::MAX, 0));
             upper.or_else(lower).is_none_or(|stored| visit(stem, stored))
         });
     }
@@ -260,8 +260,8 @@ impl VersionedRows {
         let mut dirty = mem::take(&mut self.dirty);
         let rows = &mut self.newest.rows;
         dirty.sort_unstable_by(|a, b| rows[*a as usize].stem.cmp(&rows[*b as usize].stem));
-        for place in dirty.drain(..) {
-            let row = &mut rows[place as usize];
+        for slot in dirty.drain(..) {
+            let row = &mut rows[slot as usize];
             let Some(stored) = row.open.take() else { continue };
             let row_key = key::unescape(&row.stem).expect("the stem was made by `key::with_stem`");
             let value = (stored[0] == PRESENT).then(|| &stored[1..]);
@@ -275,8 +275,8 @@ impl VersionedRows {
     }
 
     pub(super) fn abandon_block(&mut self) {
-        for place in self.dirty.drain(..) {
-            self.newest.rows[place as usize].open = None;
+        for slot in self.dirty.drain(..) {
+            self.newest.rows[slot as usize].open = None;
         }
     }
 
@@ -295,7 +295,7 @@ impl VersionedRows {
         }
     }
 
-    /// The versions of ended blocks leave for the engine and stay readable until [`Self::thaw`].
+    /// Freezes the versions of ended blocks for the engine; they stay readable until [`Self::thaw`].
     pub(super) fn freeze(&mut self) -> Option<Box<dyn RunPart>> {
         if self.newest.rows.is_empty() {
             return None;
@@ -305,7 +305,7 @@ impl VersionedRows {
         Some(Box::new(VersionedPart { layer, order: Vec::new() }))
     }
 
-    /// The view has the versions that left. Answers what is to be dropped.
+    /// Removes the frozen versions, which the view has now, and returns them to be dropped.
     pub(super) fn thaw(&mut self) -> Option<Box<dyn Any + Send>> {
         self.frozen.take().map(|layer| -> Box<dyn Any + Send> { Box::new(layer) })
     }
@@ -324,12 +324,12 @@ struct VersionedPart {
 impl RunPart for VersionedPart {
     fn sort(&mut self) {
         let rows = &self.layer.rows;
-        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].stem[..]).indices;
+        self.order = order(0..rows.len() as u32, |slot| &rows[slot as usize].stem[..]).indices;
     }
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
-        for place in &self.order {
-            let row = &self.layer.rows[*place as usize];
+        for slot in &self.order {
+            let row = &self.layer.rows[*slot as usize];
             // Newest first, as their keys sort; no stem is the start of another.
             if let Some((height, stored)) = row.ended.last() {
                 let (key, value) = Version::newest(&row.stem, *height, stored);

@@ -115,7 +115,7 @@ impl<'a> RedoWriter<'a> {
         self.output.write_all(bytes).map_err(failed)
     }
 
-    /// Makes the file whole: on the disk, under its name. Answers its length.
+    /// Completes the file, flushes it and renames it to its name. Returns its length.
     pub(crate) fn finish(mut self) -> Result<u64, StoreError> {
         let count = self.row_count.to_be_bytes();
         self.frame(END, 0, &count)?;
@@ -130,7 +130,7 @@ impl<'a> RedoWriter<'a> {
 
 impl Drop for RedoWriter<'_> {
     fn drop(&mut self) {
-        // On a full disk the room is needed; what cannot be removed is overwritten or removed at the next start.
+        // On a full disk the space is needed; a file that cannot be removed is overwritten or removed at the next start.
         if !self.is_whole {
             let _ = discard_unfinished(self.folder);
         }
@@ -186,7 +186,7 @@ impl RedoFile {
         Ok(())
     }
 
-    /// Hands out the changes of one keyspace, in order of their keys.
+    /// Visits the changes of one keyspace, in order of their keys.
     pub(crate) fn visit(&self, space: Space, each: &mut EachRow<'_>) -> Result<(), StoreError> {
         let mut reader = self.reader()?;
         while let Some(head) = reader.frame()? {
@@ -265,7 +265,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Hands out the rows of the frame just read.
+    /// Visits the rows of the last frame.
     fn each(&mut self, head: Head, each: &mut EachRow<'_>) -> Result<(), StoreError> {
         let (raw_len, packed) = self.payload.split_first_chunk::<4>().ok_or_else(|| damaged("a frame is too short"))?;
         let raw_len = u32::from_be_bytes(*raw_len) as usize;
@@ -357,10 +357,10 @@ mod tests {
             assert!(matches!(checked, Err(StoreError::Corrupt(_))), "{checked:?}");
         };
         for step in 0..60 {
-            let place = step * (whole.len() - 1) / 59;
-            refused(&whole[..place]);
+            let position = step * (whole.len() - 1) / 59;
+            refused(&whole[..position]);
             let mut flipped = whole.clone();
-            flipped[place] ^= 0x10;
+            flipped[position] ^= 0x10;
             refused(&flipped);
         }
         refused(&[whole.as_slice(), b"x"].concat());

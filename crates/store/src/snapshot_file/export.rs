@@ -38,7 +38,7 @@ pub fn export(
         Ok(summary)
     });
     if renamed.is_err() {
-        // What cannot be removed is overwritten by the next export of this name.
+        // A file that cannot be removed is overwritten by the next export of this name.
         let _ = fs::remove_file(part);
     }
     renamed
@@ -72,12 +72,12 @@ fn write(
             rows.row(&key, &value);
             if rows.payload.len() >= PAYLOAD_TARGET {
                 frames.rows(space as u8, &mut rows)?;
-                tell(progress, &frames, bytes_total)?;
+                report(progress, &frames, bytes_total)?;
             }
         }
         if rows.rows > 0 {
             frames.rows(space as u8, &mut rows)?;
-            tell(progress, &frames, bytes_total)?;
+            report(progress, &frames, bytes_total)?;
         }
         if is_table {
             content.end_space();
@@ -88,13 +88,13 @@ fn write(
     end.extend_from_slice(&content);
     end.extend_from_slice(&records.finalize());
     frames.frame(END, 0, &end)?;
-    tell(progress, &frames, frames.bytes)?;
+    report(progress, &frames, frames.bytes)?;
     let (rows, bytes) = (frames.rows, frames.bytes);
     frames.finish()?;
     Ok(SnapshotSummary { tip, content, rows, bytes })
 }
 
-fn tell(
+fn report(
     progress: &mut dyn FnMut(SnapshotProgress) -> ControlFlow<()>,
     frames: &FrameWriter<'_>,
     bytes_total: u64,

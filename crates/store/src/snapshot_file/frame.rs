@@ -112,7 +112,7 @@ impl RowWriter {
     }
 }
 
-/// Hands out the rows of a payload.
+/// Iterates over the rows of a payload.
 pub(crate) struct RowReader<'a> {
     rest: &'a [u8],
     key: Vec<u8>,

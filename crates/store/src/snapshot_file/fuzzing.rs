@@ -24,7 +24,7 @@ pub fn snapshot_frame(bytes: &[u8]) -> bool {
     decoded.fits(payload)
 }
 
-/// The rows of a payload; answers how many could be read.
+/// The rows of a payload; returns how many could be read.
 ///
 /// # Panics
 /// Rows that were read do not come back when they are written again.

@@ -1,4 +1,4 @@
-//! Builds a store from a snapshot file, beside the place where it will stand.
+//! Builds a store from a snapshot file, in a staging folder beside its target.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::engine::{Engine, Space, lock_folder};
 use crate::record::{FORMAT_VERSION, StoredBlock, encode_store, meta_key};
 use crate::{BlockRecord, MemorySplit, ModuleSchema, Snapshot, Store, StoreOptions};
 
-/// A store made from a file, whole and checked, that does not stand in its place yet.
+/// A complete and checked store from a file, not yet moved to its target folder.
 pub struct Imported {
     store: Store,
     staging: PathBuf,
@@ -74,12 +74,12 @@ impl Imported {
         self.store.snapshot()
     }
 
-    /// What the file held.
+    /// Summary of the file.
     pub fn summary(&self) -> &SnapshotSummary {
         &self.summary
     }
 
-    /// Moves the store to its place, in one step.
+    /// Moves the store to its target folder, in one step.
     ///
     /// # Errors
     /// Writing failed, or the folder has been filled meanwhile.
@@ -87,7 +87,7 @@ impl Imported {
         let Self { store, staging, folder, summary } = self;
         store.flush()?;
         drop(store);
-        // An empty folder may stand there; the rename refuses any other.
+        // The target may be an empty folder; the rename refuses any other.
         fs::rename(&staging, &folder).map_err(|error| SnapshotFileError::file(&folder, error))?;
         if let Some(parent) = folder.parent() {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
@@ -107,7 +107,7 @@ impl Imported {
     }
 }
 
-/// Removes what an import left; refuses while another one is at work there.
+/// Removes the staging folder of an interrupted import; fails while another import uses it.
 fn clear(staging: &Path) -> Result<(), SnapshotFileError> {
     if !staging.exists() {
         return Ok(());
@@ -191,7 +191,7 @@ fn read_rows(
 /// Takes a row: key, value.
 type EachRow<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), SnapshotFileError> + 'a;
 
-/// Hands out the rows of a frame. Keys must go on above `last`, which is brought up to date.
+/// Visits the rows of a frame. Keys must be above `last`, which is updated.
 fn read_frame(
     file: &FrameReader,
     frame: Head,
@@ -202,7 +202,7 @@ fn read_frame(
     let mut reader = RowReader::new(&file.payload);
     for _ in 0..frame.rows {
         let (key, value) = reader.next().ok_or_else(|| damaged("a row cannot be read"))?;
-        // The engine takes sorted rows only; above `ff` stand the numbers of commits.
+        // The engine takes sorted rows only; keys from `ff` on are the numbers of commits.
         if key <= last.as_slice() || key[0] == u8::MAX {
             return Err(damaged("a key is out of order"));
         }

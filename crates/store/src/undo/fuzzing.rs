@@ -27,7 +27,7 @@ impl UndoRecords {
         Ok(Self(Arc::new(engine)))
     }
 
-    /// Reads a record of module 1 at height 1; answers whether it can be applied.
+    /// Reads a record of module 1 at height 1; returns whether it can be applied.
     pub fn apply(&self, record: &[u8]) -> bool {
         let (view, mut batch) = (self.0.view(), self.0.batch());
         let mut reader = UndoReader { rest: record };

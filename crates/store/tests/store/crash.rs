@@ -51,14 +51,14 @@ fn operations(hash: BlockHash) -> Vec<Operation> {
         .collect()
 }
 
-/// Applies a block to `rows`; answers the operations that the kinds allow.
+/// Applies a block to `rows`; returns the operations that the kinds allow.
 fn step(rows: &mut Rows, hash: BlockHash) -> (Vec<Operation>, [u8; 32]) {
     let (after, allowed, writes) = apply(std::mem::take(rows), operations(hash));
     *rows = after;
     (allowed, digest(&writes))
 }
 
-/// Says to the test of power losses what was committed.
+/// Records commits for the test of power losses.
 struct Marker(Option<std::fs::File>);
 
 impl Marker {
@@ -187,7 +187,7 @@ pub(crate) fn command(folder: &Path, seed: u64, only_runs: bool) -> Command {
     command
 }
 
-/// Compares the whole store with what its block hashes say that it holds. Answers the number of blocks.
+/// Compares the whole store with what its block hashes say that it holds. Returns the number of blocks.
 pub(crate) fn check(folder: &Path) -> u32 {
     let store = Store::open(folder, &options(Some(30)), &schemas()).unwrap();
     let snapshot = store.snapshot();
@@ -217,13 +217,13 @@ pub(crate) fn check(folder: &Path) -> u32 {
         }
     }
     let is_second_whole = second_height == count.checked_sub(1);
-    for (place, table) in tables().enumerate() {
+    for (index, table) in tables().enumerate() {
         let rows = if table.module == SECOND.id { &second_rows } else { &rows };
         if table.module == SECOND.id && second_height.is_none() && count > 0 {
             // Being emptied: what is left has no meaning.
             continue;
         }
-        let wanted: Vec<Row> = rows[place].clone().into_iter().collect();
+        let wanted: Vec<Row> = rows[index].clone().into_iter().collect();
         let found: Vec<Row> = snapshot.prefix(&table, &[]).collect::<Result<_, _>>().unwrap();
         assert!(found == wanted, "rows of {} at {count} blocks", table.name);
         if table.kind == TableKind::Sequence {
@@ -231,7 +231,7 @@ pub(crate) fn check(folder: &Path) -> u32 {
         }
         if table.kind == TableKind::Versioned && (is_second_whole || table.module != SECOND.id) {
             for (height, rows) in &samples {
-                let wanted: Vec<Row> = rows[place].clone().into_iter().collect();
+                let wanted: Vec<Row> = rows[index].clone().into_iter().collect();
                 let found: Vec<Row> =
                     snapshot.prefix_at(&table, &[], *height).unwrap().collect::<Result<_, _>>().unwrap();
                 assert!(found == wanted, "rows of {} as of {height}", table.name);

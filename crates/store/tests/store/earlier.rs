@@ -1,4 +1,4 @@
-//! What a module reads of the modules before it.
+//! Reads of the tables of earlier modules.
 
 use bitcoin::BlockHash;
 use bitcoin::hashes::Hash as _;
@@ -37,18 +37,18 @@ fn copy(writer: &mut Writer, height: Height) -> Result<(), StoreError> {
     let seen = rows.earlier();
     assert_eq!(seen.height(), height);
     let value = seen.get(&STATE, b"value")?.unwrap_or_default();
-    let listed = seen.prefix(&STATE, b"", 10)?.len() as u8;
+    let count = seen.prefix(&STATE, b"", 10)?.len() as u8;
     let own = seen.prefix(&MARKS, &height.to_be_bytes(), 10)?;
     assert_eq!(own.len(), 1, "block {height}");
     assert_eq!(seen.get(&MARKS, &own[0].0)?.as_ref(), Some(&own[0].1));
     assert_eq!(seen.get(&LIST, &height.to_be_bytes())?, Some(vec![height as u8, 7]));
     assert!(seen.prefix(&LIST, b"", 1).is_err());
-    // What can be another thing later is not answered, nor what the schema does not name.
+    // Reads whose result may change later are refused, and those of modules that the schema does not name.
     for refused in [seen.get(&NEWEST, b"x"), seen.get(&ELSE, b"x"), seen.get(&COPY, b"x")] {
         assert!(refused.is_err());
     }
     assert!(seen.prefix(&NEWEST, b"", 1).is_err());
-    let entry = [value, vec![listed]].concat();
+    let entry = [value, vec![count]].concat();
     rows.put(&COPY, &height.to_be_bytes(), &entry)
 }
 
@@ -67,7 +67,7 @@ fn write(writer: &mut Writer, height: Height) {
 }
 
 /// Committed one by one, several at once, and as a sorted run: a later module sees the same each time, also when it catches
-/// up alone while the others stand at the tip.
+/// up alone while the others are at the tip.
 #[test]
 fn a_module_sees_earlier_modules_as_of_its_block() {
     for commit in 0..3 {

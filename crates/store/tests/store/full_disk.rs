@@ -103,7 +103,7 @@ fn a_full_disk_stops_the_writer_and_reads_go_on() {
         let text = printed_by("child", folder.path(), way);
         let blocks: usize = text.split("blocks=").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
         assert!(blocks >= 20, "{blocks}");
-        // With room again the store opens on the same whole block and goes on.
+        // With free space again the store opens on the same whole block and goes on.
         let mut model = Model::default();
         for number in 0..blocks {
             push(&mut model, if number < 20 { 30_000 } else { 100_000 });
@@ -141,7 +141,7 @@ fn run_child() {
     assert!(matches!(failure, StoreError::DiskFull { .. }), "{failure:?}");
     assert!(failure.to_string().contains("the disk is full"), "{failure}");
     assert_eq!(Path::new(&folder).join("run").exists(), way == "tables");
-    assert!(!Path::new(&folder).join("run.part").exists(), "the room is given back");
+    assert!(!Path::new(&folder).join("run.part").exists(), "the space is freed");
     let refused = writer.begin_block(block.id, block.previous, 0).unwrap_err();
     assert!(matches!(refused, StoreError::WriterFailed { .. }), "{refused:?}");
     model.blocks.pop();
@@ -152,7 +152,7 @@ fn run_child() {
     if way == "redo" {
         check(&again.unwrap().snapshot(), &model);
     } else {
-        // The commit is decided, and there is no room yet to finish it.
+        // The commit is decided, and there is no space yet to finish it.
         assert!(matches!(again.err(), Some(StoreError::DiskFull { .. })));
     }
     println!("done");
@@ -176,7 +176,7 @@ fn a_full_disk_during_a_sorted_run_is_a_clear_error_that_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let text = printed_by("run_child", folder.path(), way);
         assert!(text.contains("done"), "{text}");
-        // With room again the store opens on a whole block and goes on.
+        // With free space again the store opens on a whole block and goes on.
         let mut model = Model::default();
         for _ in 0..5 {
             push(&mut model, 30_000);

@@ -1,4 +1,4 @@
-//! What the store must hold, kept in plain maps: every table after every block.
+//! A model of the store in plain maps: every table after every block.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Rows of every table, by place in [`tables`].
+/// Rows of every table, by index in [`tables`].
 pub(crate) type Rows = Vec<BTreeMap<Vec<u8>, Vec<u8>>>;
 
 /// One block of the model.
@@ -142,10 +142,10 @@ impl Model {
     }
 }
 
-/// Final write of every key: place of the table, key, value or removal.
+/// Final write of every key: index of the table, key, value or removal.
 pub(crate) type Writes = BTreeMap<(usize, Vec<u8>), Option<Vec<u8>>>;
 
-/// Applies operations. Answers the rows, the operations that are allowed (appends with the number they get as key), and
+/// Applies operations. Returns the rows, the operations that are allowed (appends with the number they get as key), and
 /// the final writes.
 pub(crate) fn apply(mut rows: Rows, operations: Vec<Operation>) -> (Rows, Vec<Operation>, Writes) {
     let mut allowed = Vec::new();
@@ -182,7 +182,7 @@ pub(crate) fn digest(writes: &Writes) -> [u8; 32] {
         let mut module = Sha256::new();
         let mut sorted: Vec<_> = writes
             .iter()
-            .map(|((place, key), value)| (tables().nth(*place).unwrap(), key, value))
+            .map(|((index, key), value)| (tables().nth(*index).unwrap(), key, value))
             .filter(|(table, ..)| table.module == schema.id)
             .map(|(table, key, value)| (table.id, key, value))
             .collect();
@@ -269,8 +269,8 @@ pub(crate) fn check(snapshot: &Snapshot, model: &Model) {
 /// Compares the tables of some modules.
 pub(crate) fn check_tables(snapshot: &Snapshot, model: &Model, modules: &[ModuleId]) {
     let rows = model.rows();
-    for (place, table) in tables().enumerate().filter(|(_, table)| modules.contains(&table.module)) {
-        let wanted: Vec<Row> = rows[place].clone().into_iter().collect();
+    for (index, table) in tables().enumerate().filter(|(_, table)| modules.contains(&table.module)) {
+        let wanted: Vec<Row> = rows[index].clone().into_iter().collect();
         let name = table.name;
         assert_eq!(collect(snapshot.prefix(&table, &[])), wanted, "{name}");
         let mut backward = collect(snapshot.prefix(&table, &[]).rev());
@@ -283,13 +283,13 @@ pub(crate) fn check_tables(snapshot: &Snapshot, model: &Model, modules: &[Module
             assert_eq!(snapshot.sequence_len(&table).unwrap() as usize, wanted.len(), "{name}");
         }
         if table.kind == TableKind::Versioned {
-            check_versions(snapshot, model, place, &table);
+            check_versions(snapshot, model, index, &table);
         }
     }
 }
 
-fn check_versions(snapshot: &Snapshot, model: &Model, place: usize, table: &Table) {
-    let mut keys: Vec<Vec<u8>> = model.blocks.iter().flat_map(|block| block.rows[place].keys().cloned()).collect();
+fn check_versions(snapshot: &Snapshot, model: &Model, index: usize, table: &Table) {
+    let mut keys: Vec<Vec<u8>> = model.blocks.iter().flat_map(|block| block.rows[index].keys().cloned()).collect();
     keys.push(vec![2]);
     keys.sort();
     keys.dedup();
@@ -297,16 +297,16 @@ fn check_versions(snapshot: &Snapshot, model: &Model, place: usize, table: &Tabl
         let height = block.id.height;
         for key in &keys {
             let found = snapshot.get_at(table, key, height).unwrap();
-            assert_eq!(found.as_ref(), block.rows[place].get(key), "{} {key:?} at {height}", table.name);
+            assert_eq!(found.as_ref(), block.rows[index].get(key), "{} {key:?} at {height}", table.name);
         }
-        let wanted: Vec<Row> = block.rows[place].clone().into_iter().collect();
+        let wanted: Vec<Row> = block.rows[index].clone().into_iter().collect();
         assert_eq!(collect(snapshot.prefix_at(table, &[], height).unwrap()), wanted, "{} at {height}", table.name);
         let mut backward = collect(snapshot.prefix_at(table, &[], height).unwrap().rev());
         backward.reverse();
         assert_eq!(backward, wanted, "{} at {height} backward", table.name);
     }
     for key in &keys {
-        assert_eq!(snapshot.get_at(table, key, Height::MAX).unwrap().as_ref(), model.rows()[place].get(key));
+        assert_eq!(snapshot.get_at(table, key, Height::MAX).unwrap().as_ref(), model.rows()[index].get(key));
         if model.first_height > 0 {
             assert_eq!(snapshot.get_at(table, key, model.first_height - 1).unwrap(), None);
         }

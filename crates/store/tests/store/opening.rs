@@ -1,4 +1,4 @@
-//! What a store refuses to open or to do, and what it says.
+//! Refused openings and operations, and their messages.
 
 use std::collections::BTreeSet;
 
@@ -296,13 +296,13 @@ fn read_all(snapshot: &Snapshot, model: &Model) -> Result<(), StoreError> {
     for schema in schemas() {
         snapshot.module_height(schema.id)?;
     }
-    for (place, table) in crate::model::tables().enumerate() {
+    for (index, table) in crate::model::tables().enumerate() {
         snapshot.prefix(&table, &[]).try_for_each(|row| row.map(drop))?;
         snapshot.prefix(&table, &[]).rev().try_for_each(|row| row.map(drop))?;
         if table.kind == TableKind::Sequence {
             snapshot.sequence_len(&table)?;
         }
-        let keys: BTreeSet<&Vec<u8>> = model.blocks.iter().flat_map(|block| block.rows[place].keys()).collect();
+        let keys: BTreeSet<&Vec<u8>> = model.blocks.iter().flat_map(|block| block.rows[index].keys()).collect();
         for key in &keys {
             snapshot.get(&table, key)?;
         }

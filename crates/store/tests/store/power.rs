@@ -143,7 +143,7 @@ enum DataChange {
     Resize(u64),
 }
 
-/// What is in a file: zeros after the last byte that was written.
+/// Content of a file: zeros after the last byte that was written.
 #[derive(Debug, Clone, Default)]
 struct Content {
     written: Vec<u8>,
@@ -174,7 +174,7 @@ struct File {
     waiting: Vec<DataChange>,
 }
 
-/// What is in the folder after some operations, and what of it is durable.
+/// State of the folder after some operations, and its durable part.
 #[derive(Default)]
 struct Disk {
     files: Vec<File>,
@@ -192,17 +192,17 @@ impl Disk {
     }
 
     fn file(&mut self, inode: u64) -> &mut File {
-        let place = self.inodes[&inode];
-        &mut self.files[place]
+        let index = self.inodes[&inode];
+        &mut self.files[index]
     }
 
     fn apply(&mut self, operation: &Operation) {
         match operation {
             Operation::Create { inode, path } => {
-                let place = self.files.len();
+                let index = self.files.len();
                 self.files.push(File::default());
-                self.inodes.insert(*inode, place);
-                self.change(NameChange::Set(path.clone(), Some(Name::File(place))));
+                self.inodes.insert(*inode, index);
+                self.change(NameChange::Set(path.clone(), Some(Name::File(index))));
             }
             Operation::Write { inode, offset, data } => {
                 self.file(*inode).waiting.push(DataChange::Write { offset: *offset, data: data.clone() });
@@ -256,7 +256,7 @@ impl Disk {
         }
     }
 
-    /// Writes the folder as it may be found now. `kept` says how much of `count` things that wait is there.
+    /// Writes the folder as it may be found now. `kept` returns how many of `count` pending changes survive.
     fn write(&self, root: &Path, folder: &Path, mut kept: impl FnMut(usize) -> usize) {
         let mut names = self.durable_names.clone();
         for change in self.waiting.iter().take(kept(self.waiting.len())) {
@@ -271,8 +271,8 @@ impl Disk {
             }
             match name {
                 Name::Folder => fs::create_dir(target).unwrap(),
-                Name::File(place) => {
-                    let file = &self.files[*place];
+                Name::File(index) => {
+                    let file = &self.files[*index];
                     let (mut content, count) = (file.durable.clone(), kept(file.waiting.len()));
                     for change in &file.waiting[..count] {
                         content.apply(change, usize::MAX);
@@ -321,13 +321,13 @@ fn record(library: &Path, seed: u64, only_runs: bool, time: Duration) -> (PathBu
 /// were committed since, the one that was being committed among them.
 fn expected(operations: &[Operation], cut: usize) -> Vec<BlockHash> {
     let mut expected = vec![BlockHash::all_zeros()];
-    for (place, operation) in operations.iter().enumerate() {
+    for (index, operation) in operations.iter().enumerate() {
         if let Operation::Mark { tip, is_durable } = operation {
-            if *is_durable && place < cut {
+            if *is_durable && index < cut {
                 expected.clear();
             }
             expected.push(*tip);
-            if place >= cut {
+            if index >= cut {
                 return expected;
             }
         }
@@ -342,8 +342,8 @@ fn after_a_loss_of_power_the_store_opens_on_a_block_that_was_committed_and_keeps
     let mut random = Random(seed());
     // Flushes of the stores that are checked are of no use, and cost nothing in memory.
     let memory = Path::new("/dev/shm");
-    let has_room = rustix::fs::statvfs(memory).is_ok_and(|found| found.f_bavail * found.f_frsize > 512 << 20);
-    let scratch = if has_room { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let has_space = rustix::fs::statvfs(memory).is_ok_and(|found| found.f_bavail * found.f_frsize > 512 << 20);
+    let scratch = if has_space { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     let library = scratch.path().join("recorder.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store/power/recorder.c");
     let compiled =
@@ -352,15 +352,15 @@ fn after_a_loss_of_power_the_store_opens_on_a_block_that_was_committed_and_keeps
     let (mut blocks, mut lost, mut in_redo) = (0, 0, 0);
     for (part, only_runs) in [(0, false), (1, true), (2, false), (3, true)] {
         let (root, operations) = record(&library, random.next(), only_runs, Duration::from_millis(400));
-        let mut places: Vec<usize> =
+        let mut indices: Vec<usize> =
             (0..cuts.div_ceil(4)).map(|_| random.below(operations.len() as u64) as usize).collect();
-        places.sort_unstable();
+        indices.sort_unstable();
         let (mut disk, mut applied) = (Disk::default(), 0);
-        for place in places {
-            for operation in &operations[applied..place] {
+        for index in indices {
+            for operation in &operations[applied..index] {
                 disk.apply(operation);
             }
-            applied = place;
+            applied = index;
             // Nothing that waits is there, or all, or some.
             let mode = random.below(4);
             let folder = scratch.path().join("found");
@@ -370,14 +370,14 @@ fn after_a_loss_of_power_the_store_opens_on_a_block_that_was_committed_and_keeps
                 _ => random.below(count as u64 + 1) as usize,
             });
             in_redo += u32::from(folder.join("run.part").exists() || folder.join("run").exists());
-            println!("before operation {place} of {} of part {part}, mode {mode}", operations.len());
+            println!("before operation {index} of {} of part {part}, mode {mode}", operations.len());
             blocks += check(&folder);
             let store = Store::open(&folder, &options(Some(30)), &schemas()).unwrap();
             let tip = store.snapshot().tip().map_or_else(BlockHash::all_zeros, |tip| tip.id.hash);
-            let expected = expected(&operations, place);
+            let expected = expected(&operations, index);
             assert!(
                 expected.is_empty() || expected.contains(&tip),
-                "part {part}, before operation {place} of {}, mode {mode}: a block that was durable is lost",
+                "part {part}, before operation {index} of {}, mode {mode}: a block that was durable is lost",
                 operations.len()
             );
             lost += u32::from(expected.last().is_some_and(|last| *last != tip));

@@ -138,9 +138,9 @@ proptest! {
         }
         let mut shuffled = distinct.clone();
         let mut state = seed | 1;
-        for place in (1..shuffled.len()).rev() {
+        for index in (1..shuffled.len()).rev() {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            shuffled.swap(place, (state >> 33) as usize % (place + 1));
+            shuffled.swap(index, (state >> 33) as usize % (index + 1));
         }
         let digests = [distinct, shuffled].map(|operations| {
             let folder = tempfile::tempdir().unwrap();
@@ -172,8 +172,8 @@ proptest! {
     ) {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let mut model = Model::default();
-        let stores = [0, 1].map(|place: usize| Store::open(folders[place].path(), &options(undo_blocks), &schemas()).unwrap());
-        let mut writers = [0, 1].map(|place: usize| stores[place].writer().unwrap());
+        let stores = [0, 1].map(|index: usize| Store::open(folders[index].path(), &options(undo_blocks), &schemas()).unwrap());
+        let mut writers = [0, 1].map(|index: usize| stores[index].writer().unwrap());
         let tip = chain.len() as u32 - 1;
         for (operations, after) in chain {
             let block = model.push(operations).clone();
@@ -215,28 +215,28 @@ fn check_writer_reads(writer: &mut paraffin_store::Writer, model: &Model) {
     let previous = model.blocks.last().map_or(BlockHash::all_zeros(), |block| block.id.hash);
     writer.begin_block(BlockId { height, hash: BlockHash::from_byte_array([9; 32]) }, previous, 0).unwrap();
     let mut rows: Rows = model.rows();
-    for (place, table) in tables().enumerate() {
+    for (index, table) in tables().enumerate() {
         let mut module = writer.module(table.module).unwrap();
         // One write of its own in every table.
         match table.kind {
             TableKind::Sequence => {
                 let number = module.append(&table, b"own").unwrap();
-                assert_eq!(number as usize, rows[place].len());
-                rows[place].insert(number.to_be_bytes().to_vec(), b"own".to_vec());
+                assert_eq!(number as usize, rows[index].len());
+                rows[index].insert(number.to_be_bytes().to_vec(), b"own".to_vec());
                 assert_eq!(module.sequence_len(&table).unwrap(), number + 1);
             }
             _ => {
                 module.put(&table, &[3], b"own").unwrap();
-                rows[place].insert(vec![3], b"own".to_vec());
+                rows[index].insert(vec![3], b"own".to_vec());
             }
         }
-        for (key, value) in &rows[place] {
+        for (key, value) in &rows[index] {
             assert_eq!(module.get(&table, key).unwrap().as_ref(), Some(value), "{} {key:?}", table.name);
         }
         assert_eq!(module.get(&table, &[2, 2]).unwrap(), None);
         for prefix in [&[][..], &[0], &[0, 0], &[1], &[3], &[0xff]] {
             for limit in [1, 3, usize::MAX] {
-                let wanted: Vec<Row> = rows[place]
+                let wanted: Vec<Row> = rows[index]
                     .iter()
                     .filter(|(key, _)| key.starts_with(prefix))
                     .take(limit)
@@ -248,7 +248,7 @@ fn check_writer_reads(writer: &mut paraffin_store::Writer, model: &Model) {
         }
         if table.kind == TableKind::Versioned {
             for block in &model.blocks {
-                let wanted: Vec<Row> = block.rows[place].clone().into_iter().collect();
+                let wanted: Vec<Row> = block.rows[index].clone().into_iter().collect();
                 let at = block.id.height;
                 assert_eq!(module.prefix_at(&table, &[], at, usize::MAX).unwrap(), wanted, "{} at {at}", table.name);
             }
@@ -278,8 +278,8 @@ proptest! {
         writer.commit(false).unwrap();
         let snapshot = store.snapshot();
         let rows = model.rows();
-        for (place, table) in tables().enumerate() {
-            let wanted: Vec<Row> = rows[place]
+        for (index, table) in tables().enumerate() {
+            let wanted: Vec<Row> = rows[index]
                 .iter()
                 .filter(|(key, _)| **key >= from && **key <= to)
                 .map(|(key, value)| (key.clone(), value.clone()))

@@ -1,4 +1,4 @@
-//! What reads cost, and that they see one instant.
+//! Costs of reads, and their isolation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,7 +167,7 @@ fn a_snapshot_shows_one_instant_while_the_writer_goes_on() {
                     while !stop.load(Ordering::Relaxed) {
                         let snapshot = store.snapshot();
                         let tip = check(&snapshot);
-                        // Asked again later, the same snapshot says the same.
+                        // The same snapshot returns the same rows later.
                         assert_eq!(check(&snapshot.clone()), tip);
                         seen += u32::from(tip != last);
                         last = tip;
@@ -217,7 +217,7 @@ fn rows_that_were_read_count_with_their_length_until_the_next_commit() {
     }
     let read = writer.pending_bytes() - before;
     assert!((1_000_000..1_001_000).contains(&read), "{read}");
-    // A write takes its place.
+    // A write replaces it.
     writer.module(current.module).unwrap().put(&current, b"long", b"short").unwrap();
     assert!(writer.pending_bytes() - before < 1_000);
     writer.end_block().unwrap();
@@ -240,8 +240,8 @@ fn a_read_that_nobody_waits_for_ends_at_its_next_row() {
     writer.end_block().unwrap();
     writer.commit(false).unwrap();
     let is_over = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&is_over);
-    let snapshot = store.snapshot().until(Arc::new(move || asked.load(Ordering::Relaxed)));
+    let flag = Arc::clone(&is_over);
+    let snapshot = store.snapshot().until(Arc::new(move || flag.load(Ordering::Relaxed)));
     let is_given_up = |row: Option<Result<_, StoreError>>| matches!(row, Some(Err(StoreError::Abandoned)));
     let mut all = [
         Box::new(snapshot.prefix(&lists, b"")) as Box<dyn DoubleEndedIterator<Item = _>>,

@@ -15,14 +15,14 @@ fn chain(blocks: u32) -> Model {
     let mut model = Model::starting_at(3);
     for number in 0..blocks {
         let mut operations = Vec::new();
-        for (place, _) in tables().enumerate() {
+        for (index, _) in tables().enumerate() {
             for key in 0..3_u8 {
                 let key = vec![key, (number % 4) as u8];
                 if number % 5 == 4 && key[0] == 1 {
-                    operations.push(Operation::Delete { table: place, key });
+                    operations.push(Operation::Delete { table: index, key });
                 } else {
                     let value = vec![number as u8; if number == 2 { 120_000 } else { 40 }];
-                    operations.push(Operation::Write { table: place, key, value });
+                    operations.push(Operation::Write { table: index, key, value });
                 }
             }
         }
@@ -91,7 +91,7 @@ fn run(file: &Path, folder: &Path) -> Result<Imported, SnapshotFileError> {
 fn an_imported_store_is_equal_and_goes_on_and_back_like_its_source() {
     let exported = Exported::new();
     let imported = run(&exported.file, &exported.target()).unwrap();
-    assert!(!exported.target().exists(), "nothing stands in its place before it is kept");
+    assert!(!exported.target().exists(), "the target does not exist before the import is kept");
     assert_eq!(imported.snapshot().tip(), Some(&exported.summary.tip));
     assert_eq!(imported.keep().unwrap(), exported.summary);
     assert!(!import_folder(&exported.target()).exists());
@@ -150,10 +150,10 @@ fn a_file_with_one_changed_bit_is_refused_wherever_it_is() {
     let exported = Exported::new();
     let bytes = exported.bytes();
     let step = (bytes.len() / 12).max(1);
-    let places = (0..130).chain((130..bytes.len()).step_by(step)).chain((bytes.len() - 95..bytes.len()).step_by(9));
-    for place in places {
+    let positions = (0..130).chain((130..bytes.len()).step_by(step)).chain((bytes.len() - 95..bytes.len()).step_by(9));
+    for position in positions {
         let mut altered = bytes.clone();
-        altered[place] ^= 1 << (place % 8);
+        altered[position] ^= 1 << (position % 8);
         exported.refuse(&altered);
     }
     // The untouched file is accepted, so it was the bit.
@@ -176,12 +176,12 @@ fn frames_that_are_missing_or_change_places_are_refused_though_each_is_whole() {
     }
     assert!(frames.len() > 7, "{}", frames.len());
     let file = |frames: &[Vec<u8>]| [bytes[..header].to_vec(), frames.concat()].concat();
-    for place in 0..frames.len() - 1 {
+    for index in 0..frames.len() - 1 {
         let mut without = frames.clone();
-        without.remove(place);
+        without.remove(index);
         assert!(exported.refuse(&file(&without)).to_string().contains("missing or repeated"));
         let mut swapped = frames.clone();
-        swapped.swap(place, place + 1);
+        swapped.swap(index, index + 1);
         exported.refuse(&file(&swapped));
     }
 }
@@ -248,7 +248,7 @@ fn an_import_that_was_broken_off_is_no_empty_store_and_the_next_one_replaces_it(
     assert!(matches!(error, StoreError::ImportBrokenOff { .. }), "{error}");
     assert!(error.to_string().contains("run `paraffin snapshot import` again"), "{error}");
     assert!(!exported.target().exists());
-    // While one is at work, another keeps its hands off.
+    // A concurrent import does not touch its folder.
     let first = run(&exported.file, &exported.target()).unwrap();
     let Err(error) = run(&exported.file, &exported.target()) else { panic!("imported twice") };
     assert!(matches!(error, SnapshotFileError::Store(StoreError::Locked { .. })), "{error}");

@@ -5,7 +5,7 @@ mod sign_in;
 mod throttle;
 mod users;
 
-use paraffin_database::{Database, Place, Session as Connection, query};
+use paraffin_database::{Database, DatabaseLocation, Session as Connection, query};
 
 use crate::migrations::MIGRATIONS;
 use crate::password::Hasher;
@@ -41,22 +41,22 @@ pub struct UserStore {
 }
 
 impl UserStore {
-    /// Opens a place, makes the file where there is none, and brings the schema up to date. A file of SQLite is that of the
+    /// Opens a database, creates the file if it is missing, and brings the schema up to date. A file of SQLite is that of the
     /// accounts.
     ///
     /// # Errors
     /// [`UsersError::Unavailable`] when it cannot be opened, [`UsersError::NewerSchema`] when a newer program wrote it.
-    pub async fn open(place: &Place) -> Result<Self, UsersError> {
-        Self::open_with(place, UserSettings::default()).await
+    pub async fn open(location: &DatabaseLocation) -> Result<Self, UsersError> {
+        Self::open_with(location, UserSettings::default()).await
     }
 
     /// As [`UserStore::open`], with other settings.
     ///
     /// # Errors
     /// As [`UserStore::open`], and [`UsersError::InvalidCost`].
-    pub async fn open_with(place: &Place, settings: UserSettings) -> Result<Self, UsersError> {
+    pub async fn open_with(location: &DatabaseLocation, settings: UserSettings) -> Result<Self, UsersError> {
         let hasher = Hasher::new(settings.password_cost)?;
-        let database = Database::open(place, MIGRATIONS).await?;
+        let database = Database::open(location, MIGRATIONS).await?;
         Ok(Self { database, hasher, remembered_max: settings.remembered_max.max(10) })
     }
 
@@ -95,8 +95,8 @@ mod tests {
     /// A store with its first owner, and another one of the same file where nothing is hashed before there are turns.
     async fn free_and_held() -> (tempfile::TempDir, UserStore, UserStore, NewSession) {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::File(folder.path().join("users.sqlite"));
-        let free = UserStore { hasher: hasher(1, Duration::from_secs(5)), ..UserStore::open(&place).await.unwrap() };
+        let location = DatabaseLocation::File(folder.path().join("users.sqlite"));
+        let free = UserStore { hasher: hasher(1, Duration::from_secs(5)), ..UserStore::open(&location).await.unwrap() };
         let held = UserStore { hasher: hasher(0, Duration::from_secs(20)), ..free.clone() };
         let link = free.setup_link(NOW).await.unwrap().unwrap();
         let olga = free.accept_link(&link.token, "Olga", PASSWORD, "192.0.2.1", NOW).await.unwrap();
@@ -157,8 +157,8 @@ mod tests {
     #[tokio::test]
     async fn an_attempt_for_which_there_was_no_turn_is_not_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::File(folder.path().join("users.sqlite"));
-        let free = UserStore { hasher: hasher(1, Duration::from_secs(5)), ..UserStore::open(&place).await.unwrap() };
+        let location = DatabaseLocation::File(folder.path().join("users.sqlite"));
+        let free = UserStore { hasher: hasher(1, Duration::from_secs(5)), ..UserStore::open(&location).await.unwrap() };
         let link = free.setup_link(NOW).await.unwrap().unwrap();
         let busy = UserStore { hasher: hasher(0, Duration::from_millis(1)), ..free.clone() };
         let refused = busy.accept_link(&link.token, "Olga", PASSWORD, "192.0.2.1", NOW).await;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use paraffin_testkit::PostgresServer;
 use paraffin_users::{
-    LinkToken, NewLink, NewRecoveryCodes, NewSession, PasswordCost, Place as At, Role, Session, SessionToken, SignIn,
-    UserSettings, UserStore, UsersError,
+    DatabaseLocation, LinkToken, NewLink, NewRecoveryCodes, NewSession, PasswordCost, Role, Session, SessionToken,
+    SignIn, UserSettings, UserStore, UsersError,
 };
 use sqlx::{ConnectOptions as _, Row as _, sqlite::SqliteConnectOptions};
 use totp_rs::{Builder, Secret};
@@ -27,31 +27,31 @@ pub const CLIENT: &str = "192.0.2.1";
 pub const CHEAP: PasswordCost = PasswordCost { memory_kib: 8, passes: 1, lanes: 1 };
 
 /// A database of one test.
-pub struct Place {
+pub struct TestDatabase {
     pub folder: tempfile::TempDir,
     pub server: Option<PostgresServer>,
 }
 
 /// An empty database; `None` after saying that there is no PostgreSQL.
-pub fn place() -> Option<Place> {
+pub fn database() -> Option<TestDatabase> {
     let folder = tempfile::tempdir().unwrap();
     if env!("CARGO_CRATE_NAME") != "postgres" {
-        return Some(Place { folder, server: None });
+        return Some(TestDatabase { folder, server: None });
     }
     let mut server = PostgresServer::prepare(folder.path())?;
     server.run();
-    Some(Place { folder, server: Some(server) })
+    Some(TestDatabase { folder, server: Some(server) })
 }
 
-impl Place {
+impl TestDatabase {
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("users.sqlite")
     }
 
-    pub fn at(&self) -> At {
+    pub fn location(&self) -> DatabaseLocation {
         match &self.server {
-            None => At::File(self.path()),
-            Some(server) => At::Server(server.url().parse().unwrap()),
+            None => DatabaseLocation::File(self.path()),
+            Some(server) => DatabaseLocation::Server(server.url().parse().unwrap()),
         }
     }
 
@@ -60,7 +60,7 @@ impl Place {
     }
 
     pub async fn open_with(&self, settings: UserSettings) -> UserStore {
-        UserStore::open_with(&self.at(), settings).await.unwrap()
+        UserStore::open_with(&self.location(), settings).await.unwrap()
     }
 
     /// The number that a statement asks for, in a column `number`, as the database's own shell would.
@@ -83,8 +83,8 @@ impl Place {
 }
 
 /// A store with its first owner.
-pub async fn owned(place: &Place) -> (UserStore, NewSession) {
-    let store = place.open().await;
+pub async fn owned(database: &TestDatabase) -> (UserStore, NewSession) {
+    let store = database.open().await;
     let owner = owner(&store).await;
     (store, owner)
 }

@@ -18,14 +18,14 @@ impl TestDatabases {
         Self { folder, server }
     }
 
-    fn all(&self) -> Vec<Place> {
-        let file = Place::File(self.folder.path().join("verify.sqlite"));
-        let server = self.server.iter().map(|server| Place::Server(server.url().parse().unwrap()));
+    fn all(&self) -> Vec<DatabaseLocation> {
+        let file = DatabaseLocation::File(self.folder.path().join("verify.sqlite"));
+        let server = self.server.iter().map(|server| DatabaseLocation::Server(server.url().parse().unwrap()));
         std::iter::once(file).chain(server).collect()
     }
 }
 
-async fn opened(place: &Place) -> Records {
+async fn opened(place: &DatabaseLocation) -> Records {
     Records::open(place, "here".to_owned()).await.unwrap()
 }
 
@@ -184,7 +184,7 @@ async fn of_equal_verdicts_the_one_with_fewer_programs_holds_and_every_attempt_s
 #[tokio::test]
 async fn a_connection_from_before_a_change_of_the_schema_reads_what_was_written_after_it() {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("verify.sqlite"));
+    let place = DatabaseLocation::File(folder.path().join("verify.sqlite"));
     let earlier = Migrations { sqlite: &MIGRATIONS.sqlite[..1], ..MIGRATIONS };
     let database = Database::open(&place, earlier).await.unwrap();
     // All connections of the pool know the earlier schema.

@@ -4,7 +4,7 @@ mod tasks;
 use std::sync::Arc;
 
 use paraffin_access::UnixMillis;
-use paraffin_database::{Database, DatabaseError, Place, Row, query};
+use paraffin_database::{Database, DatabaseError, DatabaseLocation, Row, query};
 use tokio::sync::Mutex;
 
 use crate::endpoint::{AttemptRecord, EndpointId, EndpointRecord, EndpointState};
@@ -34,13 +34,13 @@ pub struct WebhookStore {
 }
 
 impl WebhookStore {
-    /// Opens a place and brings the schema up to date. It is that of the accounts, which are opened before: what owners change is
+    /// Opens a database and brings the schema up to date. It is that of the accounts, which are opened before: what owners change is
     /// written into their audit log.
     ///
     /// # Errors
     /// [`WebhookError::Unavailable`].
-    pub async fn open(place: &Place) -> Result<Self, WebhookError> {
-        let database = Database::open(place, MIGRATIONS).await?;
+    pub async fn open(location: &DatabaseLocation) -> Result<Self, WebhookError> {
+        let database = Database::open(location, MIGRATIONS).await?;
         Ok(Self { database, owner: random_digits()?, writing: Arc::default() })
     }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use paraffin_access::ACCOUNTS_SCHEMA;
 use paraffin_database::Database;
 use paraffin_testkit::PostgresServer;
-use paraffin_webhooks::{AccountId, Clock, NewEndpoint, Owner, Place as At, WebhookSettings, WebhookStore};
+use paraffin_webhooks::{AccountId, Clock, DatabaseLocation, NewEndpoint, Owner, WebhookSettings, WebhookStore};
 use tokio::sync::OnceCell;
 
 /// When the tests begin.
@@ -24,7 +24,7 @@ pub const OWNER: AccountId = AccountId(7);
 pub const BY: Owner<'static> = Owner { account: OWNER, actor: "key:7" };
 
 /// A database of one test.
-pub struct Place {
+pub struct TestDatabase {
     folder: tempfile::TempDir,
     server: Option<PostgresServer>,
     /// The tables of the accounts, with their audit log.
@@ -32,38 +32,38 @@ pub struct Place {
 }
 
 /// An empty database; `None` after saying that there is no PostgreSQL.
-pub fn place() -> Option<Place> {
+pub fn database() -> Option<TestDatabase> {
     // What is killed here are tasks, not the machine: memory will do for files, and costs no flush.
     let memory = std::path::Path::new("/dev/shm");
     let is_server = env!("CARGO_CRATE_NAME") == "postgres";
     let folder =
         if memory.is_dir() && !is_server { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     if !is_server {
-        return Some(Place { folder, server: None, accounts: OnceCell::new() });
+        return Some(TestDatabase { folder, server: None, accounts: OnceCell::new() });
     }
     let mut server = PostgresServer::prepare(folder.path())?;
     server.run();
-    Some(Place { folder, server: Some(server), accounts: OnceCell::new() })
+    Some(TestDatabase { folder, server: Some(server), accounts: OnceCell::new() })
 }
 
-impl Place {
-    pub fn at(&self) -> At {
+impl TestDatabase {
+    pub fn location(&self) -> DatabaseLocation {
         match &self.server {
-            None => At::File(self.folder.path().join("accounts.sqlite")),
-            Some(server) => At::Server(server.url().parse().unwrap()),
+            None => DatabaseLocation::File(self.folder.path().join("accounts.sqlite")),
+            Some(server) => DatabaseLocation::Server(server.url().parse().unwrap()),
         }
     }
 
     /// The tables of the accounts.
     pub async fn accounts(&self) -> &Database {
-        let open = async || Database::open(&self.at(), ACCOUNTS_SCHEMA).await.unwrap();
+        let open = async || Database::open(&self.location(), ACCOUNTS_SCHEMA).await.unwrap();
         self.accounts.get_or_init(open).await
     }
 
     /// The store of one more instance.
     pub async fn open(&self) -> WebhookStore {
         self.accounts().await;
-        WebhookStore::open(&self.at()).await.unwrap()
+        WebhookStore::open(&self.location()).await.unwrap()
     }
 }
 

@@ -9,15 +9,15 @@ use crate::DatabaseError;
 
 /// Where a database is.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum DatabaseLocation {
     /// SQLite in this file, which several processes of one machine may open.
     File(PathBuf),
     /// A PostgreSQL server (feature `postgres`), which processes of many machines may share.
     Server(ServerUrl),
 }
 
-/// The address of a PostgreSQL database, `postgres://user:password@host:port/database`. It holds a password, so nothing
-/// shows it. Without the feature `postgres` there is no such value.
+/// The address of a PostgreSQL database, `postgres://user:password@host:port/database`. It holds a password, so `Debug`
+/// does not show it. Without the feature `postgres` the type has no values.
 #[derive(Clone)]
 pub struct ServerUrl(
     #[cfg(feature = "postgres")] Box<PgConnectOptions>,
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn an_address_is_never_shown_and_a_wrong_one_not_repeated() {
         let url: ServerUrl = "postgres://someone:hunter2@127.0.0.1:5432/accounts".parse().unwrap();
-        assert!(!format!("{:?}", Place::Server(url)).contains("hunter2"));
+        assert!(!format!("{:?}", DatabaseLocation::Server(url)).contains("hunter2"));
         for wrong in ["mysql://u:hunter2@host/db", "postgres://u:hunter2@host:port/db", "hunter2", ""] {
             let error = wrong.parse::<ServerUrl>().unwrap_err().to_string();
             assert!(error.contains("postgres://user:password@host") && !error.contains("hunter2"), "{error}");
