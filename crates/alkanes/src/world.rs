@@ -29,7 +29,7 @@ pub struct World<'a> {
     pub codes: &'a CodeCache,
     /// Code of the contracts that are never on chain (protocol B18).
     pub builtins: &'a Builtins,
-    /// Traces so far: saved outside the layers, so they survive a void transaction (protocol B6).
+    /// Traces so far: saved outside the layers, so they survive a void transaction (protocol B6.7).
     pub traces: TraceLog,
     /// Those of them whose effects were undone by what came after the message.
     pub undone: Vec<OutPoint>,

@@ -214,7 +214,7 @@ impl RawStorage {
         Ok(Self { buffer, pairs })
     }
 
-    /// Length as written, trailing bytes included: what an extcall is charged by (protocol B11.2).
+    /// Length as written, trailing bytes included: what an extcall is charged by (protocol B11.7).
     pub(crate) fn len(&self) -> u64 {
         self.buffer.len() as u64
     }
