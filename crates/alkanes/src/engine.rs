@@ -1,4 +1,4 @@
-//! What an engine is: blocks in, effects out. The native engine is one, a hosted indexer program another.
+//! The interface of engines: blocks in, effects out. The native engine is one, a hosted indexer program another.
 
 mod difference;
 mod digest;
@@ -17,7 +17,7 @@ pub struct BlockEffects {
     pub writes: Vec<(StateKey, Vec<u8>)>,
     /// Traces of messages in the order of the block, by shadow outpoint (protocol B15).
     pub traces: Vec<(OutPoint, Trace)>,
-    /// Messages whose trace stayed although nothing of them did: their transaction is void, or what they gave back did not fit
+    /// Messages whose trace remains although their effects were undone: their transaction is void, or what they returned did not fit
     /// its pointer. It follows from the rest, so engines are not compared by it.
     pub undone: Vec<OutPoint>,
     /// Outputs of this block that got alkanes, in the order of the block; also when spent within it.

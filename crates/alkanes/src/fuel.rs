@@ -15,7 +15,7 @@ const CREATE_RESERVED_BLOCK: u128 = 3;
 /// The fuel of one block. It is no part of the layers: a void transaction gives nothing back (protocol B12).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FuelTank {
-    /// Place in the block of the transaction that has fuel now.
+    /// Index in the block of the transaction that has fuel now.
     transaction: Option<u32>,
     /// Sizes of the transactions that have not had their turn, the current one included.
     size: u64,

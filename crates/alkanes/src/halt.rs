@@ -14,7 +14,7 @@ pub enum Halt {
     /// A contract declares that its memory cannot grow to 512 pages; the reference stops there (protocol B9).
     #[error("contract {0} declares a memory of less than 512 pages, on which the reference engine halts")]
     SmallMemory(AlkaneId),
-    /// The message does more that no fuel pays for than a block may (decision 0038).
+    /// The message does more unmetered work than is left for its transaction and block (decision 0038).
     #[error("the message needs more work that no fuel pays for than is left for its transaction and its block")]
     TooMuchWork,
     /// What the messages of a block change takes more memory than the reference engine has (decision 0038).
@@ -45,7 +45,7 @@ pub enum Halt {
     /// A built-in contract cannot be deployed.
     #[error("built-in contract {id} cannot be deployed: {text}")]
     BuiltinFailed {
-        /// Which.
+        /// The contract.
         id: AlkaneId,
         /// Why it reverted.
         text: String,
@@ -59,7 +59,7 @@ pub enum Halt {
     EnginePanic,
     /// The rules of this height are not among those that the native engine knows (`[alkanes] known_until`).
     #[error(
-        "the rules of height {height} are not known to the native engine, which was told to stop above {known_until}: give the \
+        "the rules of height {height} are not known to the native engine, which is configured to stop above {known_until}: give the \
          network's newer indexer program as [alkanes] wasm_path and set engine = \"hosted\", or raise known_until when this \
          version of Paraffin has the rules"
     )]
@@ -71,14 +71,14 @@ pub enum Halt {
     },
     /// The state was filled from a hosted indexer program, which does not supply all that the native engine reads.
     #[error(
-        "the contract index was filled from the hosted indexer program alone, which does not tell all that the native engine \
+        "the contract index was filled from the hosted indexer program alone, which does not supply all that the native engine \
          reads: run `paraffin reindex alkanes`"
     )]
     PartialState,
     /// The hosted indexer program cannot be followed.
     #[error("{0}")]
     Hosted(String),
-    /// The native engine and the hosted indexer program did different things.
+    /// The effects of the native engine and of the hosted indexer program differ.
     #[error("the native engine and the hosted indexer program part (left: native, right: hosted)\n{0}")]
     Parted(String),
     /// A simulation passes, returns or writes more than one may. Never happens in a block.

@@ -1,4 +1,4 @@
-//! One message: resolve the target, run it, book what it did (protocol B6).
+//! One message: resolve the target, run it, apply its effects (protocol B6).
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub struct Message<'a> {
     pub transaction: &'a Transaction,
     /// Its id.
     pub txid: Txid,
-    /// Its place in the block.
+    /// Its index in the block.
     pub index: u32,
     /// Shadow output of the protostone.
     pub vout: u32,
@@ -124,7 +124,7 @@ fn begin(session: &mut Session<'_, '_>, target: AlkaneId, message: &Message<'_>)
 }
 
 /// A message whose effects are in the layer.
-struct Booked {
+struct AppliedMessage {
     /// Without its data.
     response: CallResponse,
     data: ReturnedData,
@@ -139,7 +139,7 @@ fn book(
     runtime: &Sheet,
     myself: AlkaneId,
     outcome: Outcome,
-) -> Result<Booked, Stop> {
+) -> Result<AppliedMessage, Stop> {
     let fuel_used = outcome.fuel_used;
     world.tank.consume(fuel_used).map_err(Stop::Revert)?;
     let (response, data) = outcome.response.into_parts();
@@ -147,7 +147,7 @@ fn book(
     world.record_touched(myself, &response.storage);
     let runtime = settle_runtime(world, runtime, &message.incoming, &response.alkanes)?;
     debit(&mut world.state, myself, &response.alkanes)?;
-    Ok(Booked { response, data, fuel_used, runtime })
+    Ok(AppliedMessage { response, data, fuel_used, runtime })
 }
 
 /// The runtime sheet plus what came in minus what goes out. What is short is minted, unless it is a base rune
@@ -167,7 +167,7 @@ fn settle_runtime(
     for transfer in outgoing {
         increase(&mut outgoing_sheet, *transfer)?;
     }
-    // An id that goes out is touched even when nothing of it does.
+    // An id that goes out is touched even when its amount is 0.
     for id in incoming.iter().map(|transfer| transfer.id).chain(outgoing_sheet.iter().map(|(id, _)| id)) {
         if known.insert(id) {
             world.state.check_limits()?;

@@ -1,4 +1,4 @@
-//! The indexer module: runs an engine on each block and writes what it did, and what is derived from that, into tables.
+//! The indexer module: runs an engine on each block and writes its effects, and what is derived from them, into tables.
 
 mod activity;
 mod creations;
@@ -15,18 +15,18 @@ use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{KeyHashing, Module, ModuleError, ModuleSchema, ModuleWriter};
 
 use self::holdings::Holdings;
-use self::outputs::KnownOutputs;
+use self::outputs::SpentOutputs;
 use self::state::WriterState;
-use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, place_key, write_value};
+use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, position_key, write_value};
 use crate::state::RECENT_BLOCKS;
 use crate::tables::{BLOCK_TRACES, EFFECTS, RECENT, SCHEMA, SEEN_AT, TOTALS, TRACES};
 use crate::{BlockEffects, Engine, Parameters, StateError, StateKey};
 
-/// Row of `totals`: the state lacks what the native engine alone keeps.
+/// Row of `totals`: the state lacks what only the native engine writes.
 const PARTIAL: [u8; 1] = [3];
 
-/// Where in a block its transactions stand.
-type TransactionPlaces = HashMap<Txid, u32, KeyHashing>;
+/// Index of each transaction in its block.
+type TransactionIndices = HashMap<Txid, u32, KeyHashing>;
 
 /// The indexer module of alkanes.
 ///
@@ -68,7 +68,7 @@ impl Module for AlkanesModule {
                 block.txids.len()
             )));
         }
-        let known = KnownOutputs::of_inputs(block, rows).map_err(refuse)?;
+        let known = SpentOutputs::of_inputs(block, rows).map_err(refuse)?;
         let state = WriterState::new(rows, &known).map_err(refuse)?;
         let is_partial = rows.get(&TOTALS, &PARTIAL)?.is_some();
         let accepted = if is_partial { self.engine.accept_partial() } else { Ok(()) };
@@ -100,12 +100,12 @@ fn write(
     parameters: &Parameters,
     block: &ConnectedBlock,
     effects: &BlockEffects,
-    known: &KnownOutputs,
+    known: &SpentOutputs,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let height = block.id.height;
-    let mut places = TransactionPlaces::with_capacity_and_hasher(block.txids.len(), KeyHashing::default());
-    places.extend(block.txids.iter().copied().zip(0..));
+    let mut indices = TransactionIndices::with_capacity_and_hasher(block.txids.len(), KeyHashing::default());
+    indices.extend(block.txids.iter().copied().zip(0..));
 
     // First what depends on the state before the block.
     let mut holdings = Holdings::default();
@@ -114,11 +114,11 @@ fn write(
 
     write_state(effects, rows)?;
     write_first_seen(height, effects, rows)?;
-    write_traces(height, effects, &places, rows)?;
-    creations::write(height, effects, &places, rows)?;
-    outputs::write_funded(parameters, block, (effects, &places), known, &mut holdings, rows)?;
+    write_traces(height, effects, &indices, rows)?;
+    creations::write(height, effects, &indices, rows)?;
+    outputs::write_funded(parameters, block, (effects, &indices), known, &mut holdings, rows)?;
     holdings.write(rows)?;
-    activity::write(block, effects, &places, known, rows)?;
+    activity::write(block, effects, &indices, known, rows)?;
     write_recent(block, rows)?;
     rows.put(&EFFECTS, &height.to_be_bytes(), &effects.digest())?;
     Ok(())
@@ -132,14 +132,14 @@ fn write_state(effects: &BlockEffects, rows: &mut ModuleWriter<'_>) -> Result<()
     Ok(())
 }
 
-/// Ids first seen, by their place in the block.
+/// Ids first seen, by their index in the block.
 fn write_first_seen(height: Height, effects: &BlockEffects, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
     for (key, value) in &effects.writes {
         if let StateKey::FirstSeen(id) = key {
             let mut parser = Parser::new("first_seen", value);
             parser.take(8)?;
-            let place = u32::from_le_bytes(parser.array()?);
-            rows.put(&SEEN_AT, &place_key(height, place), &id_key(*id))?;
+            let number = u32::from_le_bytes(parser.array()?);
+            rows.put(&SEEN_AT, &position_key(height, number), &id_key(*id))?;
         }
     }
     Ok(())
@@ -148,19 +148,19 @@ fn write_first_seen(height: Height, effects: &BlockEffects, rows: &mut ModuleWri
 fn write_traces(
     height: Height,
     effects: &BlockEffects,
-    places: &TransactionPlaces,
+    indices: &TransactionIndices,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let undone: HashSet<&OutPoint> = effects.undone.iter().collect();
-    for (place, (outpoint, trace)) in (0u32..).zip(&effects.traces) {
-        let index = places.get(&outpoint.txid).copied().unwrap_or_default();
+    for (number, (outpoint, trace)) in (0u32..).zip(&effects.traces) {
+        let index = indices.get(&outpoint.txid).copied().unwrap_or_default();
         let mut value = height.to_be_bytes().to_vec();
         value.extend_from_slice(&encode_trace(trace));
         rows.put(&TRACES, &outpoint_key(outpoint), &value)?;
         let mut entry = outpoint_key(outpoint).to_vec();
         entry.extend_from_slice(&index.to_be_bytes());
         entry.push(u8::from(!undone.contains(outpoint)));
-        rows.put(&BLOCK_TRACES, &place_key(height, place), &entry)?;
+        rows.put(&BLOCK_TRACES, &position_key(height, number), &entry)?;
     }
     Ok(())
 }

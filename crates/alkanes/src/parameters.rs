@@ -30,7 +30,7 @@ pub struct Parameters {
     pub wrapped_bitcoin_131: u64,
     /// A message always gets exactly the minimum of fuel (builds with regtest parameters, protocol B12).
     pub fuel_is_minimum: bool,
-    /// Work that no fuel pays for which the transactions of a block may do beyond [`TRANSACTION_WORK`](crate::TRANSACTION_WORK)
+    /// Unmetered work that the transactions of a block may do beyond [`TRANSACTION_WORK`](crate::TRANSACTION_WORK)
     /// of each: [`BLOCK_WORK`] but in tests.
     pub block_work: u64,
     /// Bytes that the changes of a block may take while messages make them: [`STATE_BYTES_MAX`] but in tests and for views.

@@ -1,4 +1,4 @@
-//! The protobuf messages of the views, and their reading from bytes of anyone (protocol B17, B21).
+//! The protobuf messages of the views, and their decoding from untrusted bytes (protocol B17, B21).
 //!
 //! `proto/alkanes.proto` and `proto/protorune.proto` are the same messages for other programs; the types are generated from them (`cargo xtask proto`).
 

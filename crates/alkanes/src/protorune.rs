@@ -134,7 +134,7 @@ impl Ledger {
         Ok(is_void)
     }
 
-    /// Protocol B5, steps 2 to 7.
+    /// Protocol B5.2 to B5.7.
     fn process_protostones(
         &mut self,
         world: &mut World<'_>,
@@ -217,7 +217,7 @@ impl Ledger {
     }
 }
 
-/// Protocol B5, steps 2 to 6.
+/// Protocol B5.2 to B5.6.
 fn move_protostones(
     world: &mut World<'_>,
     run_message: MessageRunner,

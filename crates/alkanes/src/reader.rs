@@ -1,7 +1,7 @@
-//! What views and surfaces read: the state as of the end of a block, and listings over it.
+//! Reads for views and the API: the state as of the end of a block, and listings over it.
 //!
-//! All are answered for every height of the index but one: what a script holds in sum is kept for the newest block alone, and
-//! [`ChainState`] at another height answers it as of now.
+//! All are answered for every height of the index but one: the sums of a script are stored for the newest block alone, and
+//! [`ChainState`] at another height answers them as of now.
 
 mod alkanes;
 mod holders;
@@ -29,7 +29,7 @@ use crate::rows::{Cursor, Page, StateRow, read_value};
 use crate::tables::RECENT;
 use crate::{SavedSheet, StateError, StateKey, StateReader};
 
-/// Rows read between two looks at the clock.
+/// Rows read between two checks of the clock.
 const ROWS_PER_CHECK: usize = 256;
 
 /// The alkanes index as of the end of the block at a height. Cheap to clone; keep it for one request, not longer.
@@ -37,7 +37,7 @@ const ROWS_PER_CHECK: usize = 256;
 pub struct ChainState {
     snapshot: Snapshot,
     height: Height,
-    /// Whether the newest block of the snapshot is the one asked for, or lies below it.
+    /// Whether the newest block of the snapshot is the requested one, or below it.
     is_newest: bool,
     /// Whether the caller has waited long enough; without it reading goes on.
     is_over: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
@@ -51,7 +51,7 @@ impl ChainState {
     }
 
     /// The same state for a caller who does not wait for ever: what costs more than it shows ([`Self::outputs_of`] and
-    /// [`Self::holders`] at an older height) ends with [`StateError::Interrupted`] when `is_over` says so.
+    /// [`Self::holders`] at an older height) ends with [`StateError::Interrupted`] when `is_over` returns true.
     #[must_use]
     pub fn until(mut self, is_over: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
         self.is_over = Some(is_over);
@@ -62,7 +62,7 @@ impl ChainState {
         if self.is_over.as_ref().is_some_and(|is_over| is_over()) { Err(StateError::Interrupted) } else { Ok(()) }
     }
 
-    /// The height asked for.
+    /// The requested height.
     pub fn height(&self) -> Height {
         self.height
     }
@@ -120,17 +120,17 @@ impl ChainState {
         let mut last = None;
         for row in rows {
             let (key, value) = row?;
-            let place = &key[prefix.len()..];
-            if after.is_some_and(|after| after.0 == place) {
+            let suffix = &key[prefix.len()..];
+            if after.is_some_and(|after| after.0 == suffix) {
                 continue;
             }
             if items.len() == limit {
                 return Ok(Page { items, next: last.map(Cursor) });
             }
-            let place = place.to_vec();
+            let suffix = suffix.to_vec();
             if let Some(item) = parse((key, value))? {
                 items.push(item);
-                last = Some(place);
+                last = Some(suffix);
             }
         }
         Ok(Page { items, next: None })

@@ -52,11 +52,11 @@ pub(crate) fn pair_key(first: AlkaneId, second: AlkaneId) -> Vec<u8> {
     key
 }
 
-/// Key of a height and a place in its block.
-pub(crate) fn place_key(height: u32, place: u32) -> [u8; 8] {
+/// Key of a height and an index in its block.
+pub(crate) fn position_key(height: u32, index: u32) -> [u8; 8] {
     let mut key = [0; 8];
     key[..4].copy_from_slice(&height.to_be_bytes());
-    key[4..].copy_from_slice(&place.to_be_bytes());
+    key[4..].copy_from_slice(&index.to_be_bytes());
     key
 }
 

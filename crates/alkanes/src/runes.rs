@@ -1,4 +1,4 @@
-//! Base runes, as far as the protocol knows them (protocol B20): they share the runestone with protostones, and a
+//! Base runes, as far as the protocol keeps them (protocol B20): they share the runestone with protostones, and a
 //! transaction whose base runes cannot be added up is void as a whole. The ledger begins empty at the first active block,
 //! so it is not that of `ord`.
 
@@ -63,7 +63,7 @@ pub(crate) fn register_cenotaph(
     Ok(())
 }
 
-/// The base runes on the inputs of every transaction are used up, whatever it said (protocol B1.6).
+/// The base runes on the inputs of every transaction are used up, also without a runestone (protocol B1.6).
 pub(crate) fn clear_inputs(world: &mut World<'_>, transaction: &Transaction) -> Result<(), StateError> {
     for input in &transaction.input {
         clear_sheet(world, StateKey::BaseSheet(input.previous_output))?;

@@ -11,7 +11,7 @@ pub use saved::SavedSheet;
 /// An amount of one alkane on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Transfer {
-    /// What.
+    /// The alkane.
     pub id: AlkaneId,
     /// Base units.
     pub value: u128,
@@ -23,15 +23,15 @@ pub struct Sheet {
     entries: BTreeMap<AlkaneId, u128>,
 }
 
-/// A sum is above 2^128 - 1. What that means is said where it happens: the transaction is void, or the message fails.
+/// A sum is above 2^128 - 1. Depending on the step the transaction is void or the message fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("balance overflow of {id}: {held} and {added} more")]
 pub struct SheetOverflow {
-    /// Of what.
+    /// The alkane.
     pub id: AlkaneId,
-    /// What was there.
+    /// The amount before the addition.
     pub held: u128,
-    /// What was to be added.
+    /// The amount to be added.
     pub added: u128,
 }
 

@@ -17,8 +17,8 @@ pub trait StateReader {
     /// Reading failed.
     fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError>;
 
-    /// Height of the block that holds a transaction, when it is one of the newest [`RECENT_BLOCKS`] before the one at hand.
-    /// `None` for every other, and where blocks are not kept: such an outpoint counts as deep (protocol B20).
+    /// Height of the block that holds a transaction, when it is one of the newest [`RECENT_BLOCKS`] before the current one.
+    /// `None` for every other, and where no blocks are stored: such an outpoint counts as deep (protocol B20).
     ///
     /// # Errors
     /// Reading failed.
@@ -40,7 +40,7 @@ pub enum StateError {
     /// A stored value is not what this program writes.
     #[error("the state is damaged: {0}")]
     Damaged(String),
-    /// The caller's time was over before the answer was found: ask for less, or with more time.
+    /// The caller's time was over before the answer was complete.
     #[error("the time was over before the state was read")]
     Interrupted,
 }

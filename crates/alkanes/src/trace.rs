@@ -1,4 +1,4 @@
-//! What a message did, call by call (protocol B17). The protobuf form is in `views`.
+//! The trace of a message, call by call (protocol B17). The protobuf form is in `views`.
 
 use paraffin_primitives::AlkaneId;
 
@@ -15,27 +15,27 @@ pub enum CallKind {
     Static,
 }
 
-/// Who runs, for whom, with what (protocol B9, B17).
+/// Contract, caller and arguments of a call (protocol B9, B17).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
-    /// Whose storage and balances are used.
+    /// The contract whose storage and balances are used.
     pub myself: AlkaneId,
-    /// Who called; 0:0 for a message.
+    /// The caller; 0:0 for a message.
     pub caller: AlkaneId,
     /// Shadow output of the message.
     pub vout: u32,
-    /// What came in.
+    /// Incoming alkanes.
     pub incoming: Vec<Transfer>,
     /// Inputs, the operation first.
     pub inputs: Vec<u128>,
 }
 
-/// What a contract answers (protocol B9). Its storage is sorted by key.
+/// The answer of a contract (protocol B9). Its storage is sorted by key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallResponse {
-    /// What it gives back, as written: order and repetitions count.
+    /// Returned alkanes, as written: order and repetitions count.
     pub alkanes: Vec<Transfer>,
-    /// What it stores, each key once, sorted.
+    /// Storage writes, each key once, sorted.
     pub storage: Vec<(Vec<u8>, Vec<u8>)>,
     /// Data for the caller.
     pub data: Vec<u8>,
@@ -57,23 +57,23 @@ pub enum TraceEvent {
     Create(AlkaneId),
     /// A contract was entered.
     Enter {
-        /// How.
+        /// The kind of call.
         kind: CallKind,
-        /// Who and with what.
+        /// Contract, caller and arguments.
         context: TraceContext,
         /// Fuel that it was given.
         fuel: u64,
     },
     /// The newest contract entered has ended.
     Exit {
-        /// How.
+        /// Success or revert.
         status: TraceStatus,
-        /// What it answered.
+        /// Its answer.
         response: CallResponse,
         /// Fuel that it used.
         fuel_used: u64,
     },
-    /// The only event of a trace that is larger than what is kept of a message or of its block
+    /// The only event of a trace that is larger than the bound of a message or of its block
     /// ([`MESSAGE_TRACE_BYTES_MAX`](crate::MESSAGE_TRACE_BYTES_MAX)): a record of it.
     Omitted {
         /// How the message ended.

@@ -1,7 +1,7 @@
-//! Traces within bounds: what is kept of what messages do, however much their contracts return.
+//! Traces of bounded size, however much the contracts return.
 //!
 //! What a contract returns costs no fuel, and every call's answer is an event of the trace, so a transaction of a few hundred
-//! bytes can ask for gigabytes. A trace changes no balance: where it is too large, a record of it takes its place.
+//! bytes can ask for gigabytes. A trace changes no balance: where it is too large, a record replaces it.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ pub(crate) struct TraceRecorder {
     rest: Option<Omission>,
 }
 
-/// What is known of a trace that is not kept.
+/// The record of a trace that is not stored.
 #[derive(Debug)]
 struct Omission {
     digest: Sha256,
@@ -121,7 +121,7 @@ impl TraceRecorder {
         self.record(EVENT_BYTES, Some(id), None, || TraceEvent::Create(id));
     }
 
-    /// A contract is entered. Copies what it is entered with only where that is kept.
+    /// A contract is entered. Copies its context only where the event is stored.
     pub(crate) fn enter(&mut self, kind: CallKind, fuel: u64, context: &TraceContextRef<'_>) {
         let bytes = enter_bytes(context.incoming, context.inputs);
         self.record(bytes, Some(context.myself), None, || TraceEvent::Enter {
@@ -131,7 +131,7 @@ impl TraceRecorder {
         });
     }
 
-    /// A contract has answered. `data` takes the place of the response's own, and is copied only where it is kept.
+    /// A contract has answered. `data` replaces the response's own, and is copied only where the event is stored.
     pub(crate) fn exit(&mut self, status: TraceStatus, response: CallResponse, data: &[u8], fuel_used: u64) {
         let bytes = exit_bytes(&response, data);
         self.record(bytes, None, Some(status), || {
@@ -174,7 +174,7 @@ impl TraceRecorder {
     }
 }
 
-/// With what a contract is entered, not yet copied.
+/// The context of a call, not yet copied.
 pub(crate) struct TraceContextRef<'f> {
     pub(crate) myself: AlkaneId,
     pub(crate) caller: AlkaneId,
@@ -216,7 +216,7 @@ impl TraceLog {
         Self { traces: Vec::new(), large_bytes_left: large_bytes, small_bytes: small_bytes.min(SMALL_TRACE_BYTES_MAX) }
     }
 
-    /// Adds what a message did, or a record of it where the block has traces enough. Events beyond
+    /// Adds the trace of a message, or a record of it where the block's bound is reached. Events beyond
     /// [`MESSAGE_TRACE_BYTES_MAX`] count as they do while a message runs.
     pub fn push(&mut self, outpoint: OutPoint, trace: Trace) {
         let trace = if trace.bytes() > MESSAGE_TRACE_BYTES_MAX { cut(trace) } else { trace };
@@ -256,7 +256,7 @@ fn messages(transaction: &bitcoin::Transaction) -> u64 {
     stones.iter().filter(|stone| stone.protocol_tag == ALKANES_PROTOCOL && !stone.message.is_empty()).count() as u64
 }
 
-/// The record of a trace that another engine has kept whole, equal to the one that this engine makes while it runs.
+/// The record of a trace that another engine has stored whole, equal to the one that this engine makes while it runs.
 fn cut(trace: Trace) -> Trace {
     let mut recorder = TraceRecorder::default();
     for event in trace.events {
@@ -301,8 +301,8 @@ mod tests {
         log.push(OutPoint { txid: Txid::all_zeros(), vout }, trace);
     }
 
-    fn is_kept(log: &TraceLog, place: usize) -> bool {
-        !matches!(log.traces()[place].1.events[..], [TraceEvent::Omitted { .. }])
+    fn is_kept(log: &TraceLog, index: usize) -> bool {
+        !matches!(log.traces()[index].1.events[..], [TraceEvent::Omitted { .. }])
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod tests {
         }
         push(&mut log, trace(SMALL_TRACE_BYTES_MAX));
         push(&mut log, trace(SMALL_TRACE_BYTES_MAX + 1));
-        let kept = (0..20).filter(|place| is_kept(&log, *place)).count() as u64;
+        let kept = (0..20).filter(|index| is_kept(&log, *index)).count() as u64;
         assert_eq!(kept, LARGE_TRACES_BYTES / MESSAGE_TRACE_BYTES_MAX);
         assert!(is_kept(&log, 20) && !is_kept(&log, 21));
     }

@@ -1,5 +1,5 @@
-//! Questions about the state as of a height, in the form of the reference's view functions: bytes in, bytes out (protocol
-//! B21), and the same answers as values of this program for other surfaces.
+//! The reference's view functions over the state as of a height: bytes in, bytes out (protocol B21), and the same answers as
+//! Rust values for the other APIs.
 //!
 //! Invariant: a view changes nothing, ends by its deadline, and does at most what [`ViewLimits`] allow. The clock is the
 //! caller's.
@@ -39,13 +39,13 @@ use crate::{BlockTrace, Builtins, CodeCache, Etching, Halt, Parameters, StateErr
 
 /// The state as of the height of a view, with the lists that views read.
 pub trait ViewState: StateReader {
-    /// What the message at a shadow output did.
+    /// The trace of the message at a shadow output.
     ///
     /// # Errors
     /// Reading failed.
     fn trace(&self, shadow: &OutPoint) -> Result<Option<Trace>, StateError>;
 
-    /// What the messages of one block did, in the order of the block; `None` when the traces count more than `bytes_max`
+    /// The traces of the messages of one block, in the order of the block; `None` when the traces count more than `bytes_max`
     /// ([`Trace::bytes`]).
     ///
     /// # Errors
@@ -77,14 +77,14 @@ pub trait ViewState: StateReader {
     fn funded(&self, script: &Script, limit: usize) -> Result<Vec<OutPoint>, StateError>;
 }
 
-/// An output and where it stands.
+/// An output and its position in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedOutput {
     /// The output.
     pub output: TxOut,
     /// Height of its block.
     pub height: Height,
-    /// Place of its transaction in the block.
+    /// Index of its transaction in the block.
     pub index: u32,
 }
 
@@ -109,7 +109,7 @@ pub trait ViewChain {
     fn is_unspent(&self, outpoint: &OutPoint) -> Result<bool, ViewError>;
 }
 
-/// What one view may do.
+/// Bounds of one view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ViewLimits {
     /// Fuel of a tried call; about a second for each billion, which is what all calls of a block have together.
@@ -128,7 +128,7 @@ impl Default for ViewLimits {
     }
 }
 
-/// What a view is answered from. All reads are of one moment.
+/// The data that a view is answered from, all of one snapshot.
 #[derive(Clone, Copy)]
 pub struct ViewContext<'a> {
     /// Parameters of the network.
@@ -137,7 +137,7 @@ pub struct ViewContext<'a> {
     pub builtins: &'a Arc<Builtins>,
     /// Compiled contracts.
     pub codes: &'a Arc<CodeCache>,
-    /// The height that is asked about.
+    /// The height of the view.
     pub height: Height,
     /// The state at its end.
     pub state: &'a dyn ViewState,
@@ -145,7 +145,7 @@ pub struct ViewContext<'a> {
     pub chain: &'a dyn ViewChain,
     /// The block that [`block_wanted`] named, if it is there, in consensus encoding.
     pub block: Option<&'a [u8]>,
-    /// What this view may do.
+    /// Bounds of this view.
     pub limits: &'a ViewLimits,
     /// Whether the caller has waited long enough.
     pub is_over: &'a dyn Fn() -> bool,
@@ -182,7 +182,7 @@ pub enum ViewError {
     /// The blocks cannot be read.
     #[error("{0}")]
     Chain(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The engine cannot run what was asked for.
+    /// The engine cannot run the request.
     #[error("{0}")]
     Halt(#[from] Halt),
 }

@@ -6,9 +6,9 @@
 //!                                             balances, overlay ◀─ host ─┘  └─ call: the same again, one layer deeper
 //! ```
 //!
-//! Invariants: untrusted code ends, by fuel, by the limits of its instance or by the work of its block; whatever it does,
-//! the process stays up;
-//! a module that was compiled before behaves and costs like one that was not.
+//! Invariants: untrusted code ends, by fuel, by the limits of its instance or by the work of its block; no contract can end
+//! the process;
+//! a cached module behaves and costs like one that was just compiled.
 
 mod balances;
 mod block_codes;
@@ -66,8 +66,8 @@ pub fn contract_code(
     height: u64,
 ) -> Result<Result<Vec<u8>, String>, Halt> {
     let unpacked = match resolve::find(state, builtins, id, height)? {
-        resolve::Found::Builtin(code) => return Ok(Ok(code.bytes.to_vec())),
-        resolve::Found::Stored(_, payload) => {
+        resolve::CodeLocation::Builtin(code) => return Ok(Ok(code.bytes.to_vec())),
+        resolve::CodeLocation::Stored(_, payload) => {
             let limit = CodeLimit { len_max: SHOWN_CODE_LEN_MAX_BYTES, beyond: Halt::CodeTooLarge };
             cache::unpack(&payload, limit)
         }

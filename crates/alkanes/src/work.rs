@@ -1,4 +1,4 @@
-//! Work that no fuel pays for, counted so that every block ends (decision 0038).
+//! Unmetered work, which costs no fuel: it is counted so that every block ends (decision 0038).
 //!
 //! Fuel is the protocol's own limit of work, but many things cost none of it or next to none: starting a contract, reading the
 //! state, copying the block, moving an amount of nothing, compiling. What one transaction can do of them is bounded by its fuel
@@ -44,7 +44,7 @@ pub(crate) mod cost {
     pub(crate) const LAYER: u64 = 20;
     /// Setting a key, in any layer; also moving it when layers are merged.
     pub(crate) const WRITE: u64 = 100;
-    /// Reading a key that the block has not read before: the store is asked.
+    /// Reading a key that the block has not read before, from the store.
     pub(crate) const STORE_READ: u64 = 8_000;
     /// An entry of a balance sheet that is copied, added or looked for.
     pub(crate) const SHEET_ENTRY: u64 = 40;

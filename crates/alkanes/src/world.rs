@@ -13,11 +13,11 @@ use crate::{Builtins, CodeCache, FuelTank, Overlay, Parameters, TraceLog};
 /// Layers around the first call of a message in a block.
 const CALL_DEPTH: usize = 4;
 
-/// What messages of one block run in: its height, its bytes, the state so far, the fuel left.
+/// The context of the messages of one block: its height, its bytes, the state so far, the fuel left.
 pub struct World<'a> {
     /// Network parameters.
     pub parameters: &'a Parameters,
-    /// Height of the block; of a simulation, the height asked for.
+    /// Height of the block; of a simulation, the requested height.
     pub height: u64,
     /// The block; empty in a simulation without one.
     pub block: &'a Block,
@@ -29,7 +29,7 @@ pub struct World<'a> {
     pub codes: &'a CodeCache,
     /// Code of the contracts that are never on chain (protocol B18).
     pub builtins: &'a Builtins,
-    /// Traces so far: saved outside the layers, so they survive a void transaction (protocol B6).
+    /// Traces so far: saved outside the layers, so they survive a void transaction (protocol B6.7).
     pub traces: TraceLog,
     /// Those of them whose effects were undone by what came after the message.
     pub undone: Vec<OutPoint>,
@@ -77,14 +77,14 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Reports to a trial which protostone comes next.
+    /// Notes which protostone of a trial comes next.
     pub(crate) fn begin_protostone(&mut self, index: usize) {
         if let Some(touched) = &mut self.touched {
             touched.begin_protostone(index);
         }
     }
 
-    /// Reports to a trial what a call stores, whatever becomes of the call.
+    /// Notes the storage writes of a call in a trial, also when the call is undone later.
     pub(crate) fn record_touched(&mut self, contract: AlkaneId, pairs: &[(Vec<u8>, Vec<u8>)]) {
         if let Some(touched) = &mut self.touched {
             touched.record(contract, pairs);

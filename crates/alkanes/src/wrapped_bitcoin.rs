@@ -15,7 +15,7 @@ use crate::{Halt, StateError, StateKey, World};
 /// The contract.
 const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
 
-/// A payment that the contract has asked for.
+/// A payment that the contract has listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
     /// The output that is spent when it is made.
@@ -99,8 +99,8 @@ pub(crate) fn payments_with(
     };
     let length = integer::<4>(&list(b"/length")?, "the number of payments of 32:0")?.map_or(0, u32::from_le_bytes);
     let mut payments = Vec::new();
-    for place in 0..length {
-        let item = list(format!("/{place}").as_bytes())?;
+    for index in 0..length {
+        let item = list(format!("/{index}").as_bytes())?;
         let mut rest = &item[..];
         while !rest.is_empty() {
             let malformed = |_| Halt::MalformedPayment { height };

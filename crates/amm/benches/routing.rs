@@ -166,5 +166,5 @@ impl Random {
 fn processor_nanoseconds() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let on_processor = text.split_whitespace().next().and_then(|field| field.parse().ok());
-    on_processor.expect("Linux tells the processor time of a thread")
+    on_processor.expect("Linux reports the processor time of a thread")
 }

@@ -6,8 +6,8 @@ use std::collections::hash_map::Entry;
 use paraffin_primitives::{AlkaneId, Height};
 
 use crate::pools::held;
-use crate::rows::{Parser, decode_event, place_key};
-use crate::{Action, AmmError, ContractHistory, Event, Markets, Place, PoolIdentity};
+use crate::rows::{Parser, decode_event, position_key};
+use crate::{Action, AmmError, ChainPosition, ContractHistory, Event, Markets, PoolIdentity};
 
 /// An event and what its pool held after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +30,8 @@ impl Markets {
         if from > to {
             return Ok(Some(Vec::new()));
         }
-        let first = place_key(Place { height: from, transaction: 0, event: 0 });
-        let last = place_key(Place { height: to, transaction: u32::MAX, event: u32::MAX });
+        let first = position_key(ChainPosition { height: from, transaction: 0, event: 0 });
+        let last = position_key(ChainPosition { height: to, transaction: u32::MAX, event: u32::MAX });
         let mut events = Vec::new();
         for (number, row) in self.snapshot.range(&self.journal.events, &first, &last).enumerate() {
             if number == limit {
@@ -39,8 +39,8 @@ impl Markets {
             }
             let (key, value) = row?;
             let mut parser = Parser::new("events", &key);
-            let place = parser.place()?;
-            let event = decode_event(parser.end(place)?, &value)?;
+            let position = parser.position()?;
+            let event = decode_event(parser.end(position)?, &value)?;
             if event.successful && event.action.pool().is_some() {
                 events.push(event);
             }
@@ -52,21 +52,21 @@ impl Markets {
 /// The events of whole blocks with what the pools held after each of them. Costs four reads for each pool of each block.
 ///
 /// # Errors
-/// The state cannot be read; `is_over` said so ([`AmmError::Interrupted`]).
+/// The state cannot be read; `is_over` returned true ([`AmmError::Interrupted`]).
 pub fn with_reserves(
     events: Vec<Event>,
     contracts: &dyn ContractHistory,
     is_over: &dyn Fn() -> bool,
 ) -> Result<Vec<PoolEvent>, AmmError> {
     let mut found: Vec<PoolEvent> = events.into_iter().map(|event| PoolEvent { event, reserves: None }).collect();
-    for block in found.chunk_by_mut(|one, other| one.event.place.height == other.event.place.height) {
+    for block in found.chunk_by_mut(|one, other| one.event.position.height == other.event.position.height) {
         let mut pools: HashMap<AlkaneId, Holdings> = HashMap::new();
         for PoolEvent { event, reserves } in &mut *block {
             let Some(pool) = event.action.pool() else { continue };
             let holdings = match pools.entry(pool.id) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(vacant) if !is_over() => {
-                    vacant.insert(Holdings::of(pool, event.place.height, contracts)?)
+                    vacant.insert(Holdings::of(pool, event.position.height, contracts)?)
                 }
                 Entry::Vacant(_) => return Err(AmmError::Interrupted),
             };
@@ -159,14 +159,14 @@ mod tests {
 
         fn state(&self, key: &StateKey) -> Result<Option<Vec<u8>>, AmmError> {
             let StateKey::Balance { what, .. } = key else { return Ok(None) };
-            let place = TOKENS.iter().position(|token| token == what).unwrap();
-            Ok(Some(self.0[place].to_le_bytes().to_vec()))
+            let index = TOKENS.iter().position(|token| token == what).unwrap();
+            Ok(Some(self.0[index].to_le_bytes().to_vec()))
         }
     }
 
     fn event(height: Height, number: u32, action: Action) -> Event {
         Event {
-            place: Place { height, transaction: 0, event: number },
+            position: ChainPosition { height, transaction: 0, event: number },
             txid: Txid::all_zeros(),
             time: 0,
             protostone: 0,

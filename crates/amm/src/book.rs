@@ -1,4 +1,4 @@
-//! All pools as of the end of a block, and what they are worth in satoshis.
+//! All pools as of the end of a block, valued in satoshis.
 
 #[cfg(test)]
 mod fake;
@@ -28,7 +28,7 @@ use prices::Priced;
 const DAY: u32 = 86_400;
 const WEEK: u32 = 7 * DAY;
 
-/// By which rules pools are valued (docs/markets.md, "Prices of alkanes").
+/// The rules that pools are valued by (docs/markets.md, "Prices of alkanes").
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BookRules {
     /// The alkane that is worth one satoshi for each base unit.
@@ -59,40 +59,40 @@ impl Default for BookRules {
     }
 }
 
-/// A pool with all that is said of it.
+/// A pool with its reserves, volumes and value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BookPool {
-    /// Which pool.
+    /// Its identity and the position of its creation.
     pub record: PoolRecord,
-    /// What it holds.
+    /// Reserves, supply and fee at the end of the block.
     pub state: PoolState,
-    /// What was traded, base units.
+    /// Volumes, base units.
     pub figures: Figures,
-    /// All of it in satoshis.
+    /// Reserves and volumes in satoshis.
     pub worth: PoolWorth,
-    /// How it came to be: first deposit, creator, time.
+    /// The event of its creation: first deposit, creator, time.
     pub creation: Event,
 }
 
-/// What a pool is worth. Amounts are whole satoshis, rounded down; `None` where an alkane of the pool has no price.
+/// The value of a pool. Amounts are whole satoshis, rounded down; `None` where an alkane of the pool has no price.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PoolWorth {
-    /// What it holds.
+    /// Value of both reserves.
     pub tvl: Option<u128>,
-    /// The same of each of its alkanes.
+    /// Value of each reserve.
     pub token_tvl: [Option<u128>; 2],
-    /// Trade of the newest 24 hours, at the prices of now; every trade counts once. `None` when neither alkane has a price.
+    /// Volume of the newest 24 hours, at current prices; every trade counts once. `None` when neither alkane has a price.
     pub volume_day: Option<u128>,
-    /// The same of the newest 168 hours.
+    /// Volume of the newest 168 hours.
     pub volume_week: Option<u128>,
-    /// The same of the newest 720 hours.
+    /// Volume of the newest 720 hours.
     pub volume_month: Option<u128>,
-    /// The same of all time.
+    /// Volume since the creation.
     pub volume_all: Option<u128>,
     /// Change of `tvl` in a day, in parts of one (0.01 is 1 %), each valued at the prices of its time; `None` where there was
     /// nothing to compare with.
     pub tvl_change_day: Option<f64>,
-    /// The same in seven days.
+    /// Change of `tvl` in seven days.
     pub tvl_change_week: Option<f64>,
     /// What liquidity earned from fees in the newest 720 hours, for a year, in percent of `tvl`.
     pub apr: Option<f64>,
@@ -109,19 +109,18 @@ pub struct TokenPrice {
     pub depth: u128,
     /// Change in a day, in parts of one; `None` when there was no price.
     pub change_day: Option<f64>,
-    /// The same in seven days.
+    /// Change in seven days.
     pub change_week: Option<f64>,
 }
 
-/// All pools as of the end of one block: what they hold, what was traded, what their alkanes are worth. Built once for a
-/// block and shared.
-pub struct Book {
+/// All pools as of the end of one block: reserves, volumes and prices. Built once for a block and shared.
+pub struct MarketBook {
     block: Option<BlockId>,
     time: u32,
     rules: BookRules,
     pools: Vec<BookPool>,
     by_id: HashMap<AlkaneId, usize>,
-    by_factory: BTreeMap<AlkaneId, Listed>,
+    by_factory: BTreeMap<AlkaneId, FactoryPools>,
     by_token: HashMap<AlkaneId, Vec<usize>>,
     prices: Arc<HashMap<AlkaneId, Priced>>,
     /// A day and a week before.
@@ -133,12 +132,12 @@ pub struct Book {
 
 /// Pools of one factory.
 #[derive(Default)]
-struct Listed {
+struct FactoryPools {
     pools: Vec<usize>,
     graph: OnceLock<Graph>,
 }
 
-/// Asks now and then whether the time is over.
+/// Checks between steps whether the time is over.
 struct Watch<'w>(&'w dyn Fn() -> bool);
 
 impl Watch<'_> {
@@ -147,12 +146,12 @@ impl Watch<'_> {
     }
 }
 
-impl Book {
+impl MarketBook {
     /// The book at the end of the block that `markets` stands at. What did not change since `previous` is taken from it; any
     /// book of the same index will do, also one of another branch.
     ///
     /// # Errors
-    /// The store cannot be read or is damaged; `is_over` said so ([`AmmError::Interrupted`]).
+    /// The store cannot be read or is damaged; `is_over` returned true ([`AmmError::Interrupted`]).
     pub fn build(
         markets: &Markets,
         contracts: &dyn ContractHistory,
@@ -179,19 +178,19 @@ impl Book {
         let states: Vec<&PoolState> = book.pools.iter().map(|pool| &pool.state).collect();
         let prices = prices::prices(states.iter().map(|state| (*state, state.reserves)), rules);
         let mut before = [None, None];
-        for (place, seconds) in [DAY, WEEK].into_iter().enumerate() {
+        for (index, seconds) in [DAY, WEEK].into_iter().enumerate() {
             let Some(time) = block.time.checked_sub(seconds) else { continue };
             let Some(then) = block_at(snapshot, block.id.height, time)? else { continue };
             let count = book.pools.partition_point(|pool| pool.record.created.height <= then.height);
-            let previous = previous.and_then(|previous| previous.before[place].as_ref());
+            let previous = previous.and_then(|previous| previous.before[index].as_ref());
             let moment = Moment::at(then, &states[..count], contracts, snapshot, rules, previous, &watch)?;
-            before[place] = Some(moment);
+            before[index] = Some(moment);
         }
-        for (place, pool) in book.pools.iter_mut().enumerate() {
+        for (index, pool) in book.pools.iter_mut().enumerate() {
             pool.worth = worth::worth(&pool.state, &pool.figures, &prices);
             let changes = [0, 1].map(|at: usize| {
                 let moment = before[at].as_ref()?;
-                let reserves = *moment.reserves.get(place)?;
+                let reserves = *moment.reserves.get(index)?;
                 let (_, then) = worth::held(pool.record.pool.tokens, reserves, &moment.prices);
                 worth::change(then, pool.worth.tvl)
             });
@@ -202,14 +201,14 @@ impl Book {
     }
 
     fn of(block: Option<BlockId>, time: u32, rules: &BookRules, pools: Vec<BookPool>) -> Self {
-        let mut by_factory: BTreeMap<AlkaneId, Listed> = BTreeMap::new();
+        let mut by_factory: BTreeMap<AlkaneId, FactoryPools> = BTreeMap::new();
         let mut by_token: HashMap<AlkaneId, Vec<usize>> = HashMap::new();
         let mut by_id = HashMap::with_capacity(pools.len());
-        for (place, BookPool { record, .. }) in pools.iter().enumerate() {
-            by_id.insert(record.pool.id, place);
-            by_factory.entry(record.pool.factory).or_default().pools.push(place);
+        for (index, BookPool { record, .. }) in pools.iter().enumerate() {
+            by_id.insert(record.pool.id, index);
+            by_factory.entry(record.pool.factory).or_default().pools.push(index);
             for token in record.pool.tokens {
-                by_token.entry(token).or_default().push(place);
+                by_token.entry(token).or_default().push(index);
             }
         }
         let wrapped = Priced { price: UnitPrice::ONE, depth: u128::MAX };
@@ -249,9 +248,9 @@ impl Book {
         &self.pools
     }
 
-    /// A pool; `None` when the id is that of none.
+    /// The pool with this id; `None` when there is none.
     pub fn pool(&self, id: AlkaneId) -> Option<&BookPool> {
-        self.by_id.get(&id).map(|place| &self.pools[*place])
+        self.by_id.get(&id).map(|index| &self.pools[*index])
     }
 
     /// The factories that have pools, by id.
@@ -261,14 +260,14 @@ impl Book {
 
     /// Pools of a factory in its own order; none when it is no factory.
     pub fn pools_of(&self, factory: AlkaneId) -> impl ExactSizeIterator<Item = &BookPool> {
-        let places = self.by_factory.get(&factory).map_or(&[][..], |listed| &listed.pools);
-        places.iter().map(|place| &self.pools[*place])
+        let indices = self.by_factory.get(&factory).map_or(&[][..], |listed| &listed.pools);
+        indices.iter().map(|index| &self.pools[*index])
     }
 
     /// Pools of an alkane, the oldest first.
     pub fn pools_with(&self, token: AlkaneId) -> impl ExactSizeIterator<Item = &BookPool> {
-        let places = self.by_token.get(&token).map_or(&[][..], Vec::as_slice);
-        places.iter().map(|place| &self.pools[*place])
+        let indices = self.by_token.get(&token).map_or(&[][..], Vec::as_slice);
+        indices.iter().map(|index| &self.pools[*index])
     }
 
     /// The price of an alkane; `None` when no route to wrapped bitcoin is deep enough. Wrapped bitcoin's own is exactly 1.
@@ -294,7 +293,7 @@ impl Book {
         sums
     }
 
-    /// What `liquidity` of a pool is worth: base units of its alkanes, and satoshis where they have a price.
+    /// The value of `liquidity` of a pool: base units of its alkanes, and satoshis where they have a price.
     pub fn position(&self, pool: &BookPool, liquidity: u128) -> Position {
         let amounts = pool.state.share(liquidity);
         let (values, value) = worth::held(pool.record.pool.tokens, amounts, &self.prices);
@@ -312,8 +311,8 @@ impl Book {
         }
     }
 
-    /// The pools of a factory and beside them others that trade by formulas of their own. What the first call puts together for
-    /// a factory is kept; `others` must answer the same for the whole life of the book.
+    /// The pools of a factory together with others that trade by formulas of their own. The graph of the first call is cached
+    /// with its factory; `others` must return the same for the whole life of the book.
     ///
     /// # Errors
     /// Those of `others`.
@@ -352,7 +351,7 @@ fn read_pools(
     markets: &Markets,
     contracts: &dyn ContractHistory,
     block: BlockId,
-    previous: Option<&Book>,
+    previous: Option<&MarketBook>,
     changes: &Changes,
     watch: &Watch<'_>,
 ) -> Result<Vec<BookPool>, AmmError> {

@@ -11,7 +11,7 @@ use ruint::aliases::U256;
 pub struct Call<'t> {
     /// How the contract was entered.
     pub kind: CallKind,
-    /// Who and with what.
+    /// Contract, caller, inputs and incoming alkanes.
     pub context: &'t TraceContext,
     /// The call that made this one; `None` for the message itself.
     pub parent: Option<usize>,
@@ -19,7 +19,7 @@ pub struct Call<'t> {
     pub response: Option<&'t CallResponse>,
     /// Whether what it did was kept: it and every call above it ended well, and none of them was static.
     pub stands: bool,
-    /// Whether it, or a call above it, was static: it was never meant to be kept.
+    /// Whether it, or a call above it, was static, so that its effects are never kept.
     pub is_static: bool,
     /// Contracts that it created.
     pub created: Vec<AlkaneId>,
@@ -35,7 +35,7 @@ pub fn calls(trace: &Trace) -> Vec<Call<'_>> {
     let mut open: Vec<(usize, u64)> = Vec::new();
     let last = trace.events.len().saturating_sub(1);
     let mut is_kept = false;
-    for (place, event) in trace.events.iter().enumerate() {
+    for (position, event) in trace.events.iter().enumerate() {
         match event {
             TraceEvent::Omitted { .. } => {}
             TraceEvent::Create(id) => {
@@ -59,7 +59,7 @@ pub fn calls(trace: &Trace) -> Vec<Call<'_>> {
             }
             TraceEvent::Exit { status, response, fuel_used } => {
                 let Some((top, fuel)) = open.last().copied() else { continue };
-                if place == last {
+                if position == last {
                     // The message itself ends last.
                     is_kept = *status == TraceStatus::Success && open.len() == 1;
                 } else if open.len() == 1 || (*fuel_used == 0 && fuel != 0) {
@@ -77,26 +77,26 @@ pub fn calls(trace: &Trace) -> Vec<Call<'_>> {
     calls
 }
 
-/// What a contract received and paid out during a call, by alkane.
+/// Amounts that a contract received and sent during a call, by alkane.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     sums: HashMap<AlkaneId, (U256, U256)>,
 }
 
 impl Flow {
-    /// Everything that moved to and from `contract` in the call at `index` and in the calls under it.
+    /// All transfers to and from `contract` in the call at `index` and in the calls under it.
     pub(crate) fn of(calls: &[Call<'_>], index: usize, contract: AlkaneId) -> Self {
         let mut flow = Self::default();
         let mut inside = vec![false; calls.len() - index];
-        for (place, call) in calls.iter().enumerate().skip(index) {
+        for (inner, call) in calls.iter().enumerate().skip(index) {
             let above = call.parent.is_some_and(|parent| parent >= index && inside[parent - index]);
-            if place != index && !above {
+            if inner != index && !above {
                 if call.parent.is_none_or(|parent| parent < index) {
                     break;
                 }
                 continue;
             }
-            inside[place - index] = call.stands;
+            inside[inner - index] = call.stands;
             let Some(response) = call.response.filter(|_| call.stands && call.kind == CallKind::Call) else { continue };
             let TraceContext { myself, caller, incoming, .. } = call.context;
             if *myself == contract {

@@ -1,4 +1,4 @@
-//! Prices in time: what a bucket of executed trades looks like.
+//! Candles: open, high, low, close and volume of the trades of one bucket.
 
 use paraffin_primitives::AlkaneId;
 use ruint::aliases::U256;
@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 use crate::rows::{Parser, append_volumes, id_key};
 use crate::{AmmError, Ratio, Timeframe};
 
-/// From which of a pool's alkanes prices are seen (docs/api.md, "Analytics").
+/// The alkane of a pool that prices are for (docs/api.md, "Analytics").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Units of the second alkane for one of the first; volume in the first.
@@ -29,13 +29,13 @@ pub struct Candle {
     pub low: Ratio,
     /// Price of the last trade.
     pub close: Ratio,
-    /// What was traded of both alkanes, both directions, base units.
+    /// Volumes of both alkanes in both directions, base units.
     pub volumes: [U256; 2],
     /// Number of trades; it stops at 2^32 - 1.
     pub trades: u32,
 }
 
-/// A candle as one side sees it.
+/// A candle in the prices of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SidedCandle {
     /// Price of the first trade.
@@ -46,7 +46,7 @@ pub struct SidedCandle {
     pub low: Ratio,
     /// Price of the last trade.
     pub close: Ratio,
-    /// What was traded of the side's own alkane, base units.
+    /// Volume of the side's own alkane, base units.
     pub volume: U256,
 }
 
@@ -57,7 +57,7 @@ impl Candle {
         Self { start, open: price, high: price, low: price, close: price, volumes, trades: 1 }
     }
 
-    /// Takes in the candle of later trades of the same bucket.
+    /// Merges the candle of later trades of the same bucket.
     pub(crate) fn merge(&mut self, later: &Self) {
         if later.high.compare(&self.high).is_gt() {
             self.high = later.high;
@@ -72,7 +72,7 @@ impl Candle {
         self.trades = self.trades.saturating_add(later.trades);
     }
 
-    /// The candle as `side` sees it: the highest price of one side is the lowest of the other.
+    /// The candle in the prices of `side`: the highest price of one side is the lowest of the other.
     pub fn seen_from(&self, side: Side) -> SidedCandle {
         let Self { open, high, low, close, volumes: [first, second], .. } = *self;
         match side {
@@ -161,7 +161,7 @@ mod tests {
                 let mut candle = trade(trades[0]);
                 for amounts in &trades[1..] {
                     candle.merge(&trade(*amounts));
-                    // What is stored in between comes back the same.
+                    // A candle survives encoding and decoding.
                     candle = Candle::decode(600, &candle.encode()).unwrap();
                 }
                 candle

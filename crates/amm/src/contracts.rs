@@ -1,4 +1,4 @@
-//! What this crate needs to know of contracts.
+//! Access to contract state and traces.
 
 use bitcoin::OutPoint;
 use paraffin_alkanes::{BlockState, BlockTrace, ChainState, StateKey, StateReader, Trace};
@@ -7,17 +7,17 @@ use paraffin_store::EarlierTables;
 
 use crate::AmmError;
 
-/// What one message did.
+/// The trace of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageTrace {
     /// Shadow outpoint of the message.
     pub outpoint: OutPoint,
-    /// Place of its transaction in the block.
+    /// Index of its transaction in the block.
     pub transaction_index: u32,
     /// Whether its effects were kept. A trace also stays when the whole transaction is void, or when what the message gave
-    /// back did not fit its pointer; then everything in it was undone, whatever it says.
+    /// back did not fit its pointer; then everything in it was undone, also where its status is success.
     pub stands: bool,
-    /// What it did, call by call.
+    /// Its events, call by call.
     pub trace: Trace,
 }
 
@@ -61,7 +61,7 @@ impl ContractReads for ChainContracts {
 pub struct BlockContracts<'a>(pub BlockState<'a>);
 
 impl<'a> BlockContracts<'a> {
-    /// Of what a module may read of the modules before it.
+    /// A view of the tables of earlier modules.
     pub fn new(tables: EarlierTables<'a>) -> Self {
         Self(BlockState::new(tables))
     }

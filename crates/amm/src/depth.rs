@@ -1,8 +1,8 @@
-//! A pool of constant product as a book of orders: what trades of growing size give, cut into levels.
+//! A constant-product pool as an order book: the results of trades of growing size, cut into levels.
 //!
 //! Each level is a thousandth of what the pool holds of its first alkane. Its price is what that slice costs, or brings, after those
-//! before it, the pool's fee included, by the integers of the contract: who takes the first levels pays exactly what one trade of
-//! their size pays.
+//! before it, the pool's fee included, by the integers of the contract: taking the first levels costs exactly as much as one trade of
+//! their size.
 
 use ruint::aliases::U256;
 
@@ -42,7 +42,7 @@ impl DepthLevel {
     }
 }
 
-/// The book of a pool with at most so many levels on each side; empty when nothing can be traded.
+/// The order book of a pool with at most `levels` on each side; empty when nothing can be traded.
 pub fn depth(pool: &RoutePool, levels: u16) -> Depth {
     let slice = (pool.reserves[0] / SLICES).max(1);
     let amounts = || (1..=u128::from(levels)).map_while(move |number| slice.checked_mul(number));

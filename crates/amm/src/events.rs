@@ -1,4 +1,4 @@
-//! From the traces of a transaction to what happened on markets.
+//! Derives market events from the traces of a transaction.
 
 mod market;
 #[cfg(test)]
@@ -10,18 +10,18 @@ use paraffin_primitives::{AlkaneId, Height};
 
 use crate::{AmmError, MessageTrace, Ratio, Senders, calls};
 
-/// Where an event stands in the chain.
+/// The position of an event in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct ChainPosition {
     /// Height of the block.
     pub height: Height,
-    /// Place of the transaction in the block.
+    /// Index of the transaction in the block.
     pub transaction: u32,
-    /// Place among the events of the transaction.
+    /// Index among the events of the transaction.
     pub event: u32,
 }
 
-/// Which pool, of what.
+/// A pool, its factory and its alkanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolIdentity {
     /// The pool, which is also its own liquidity token.
@@ -32,7 +32,7 @@ pub struct PoolIdentity {
     pub tokens: [AlkaneId; 2],
 }
 
-/// What happened.
+/// An operation on a market.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// A factory created a pool.
@@ -48,16 +48,16 @@ pub enum Action {
     Swap {
         /// The pool.
         pool: PoolIdentity,
-        /// What the pool got.
+        /// The transfer into the pool.
         sold: Transfer,
-        /// What the pool gave.
+        /// The transfer out of the pool.
         bought: Transfer,
     },
     /// A deposit.
     Mint {
         /// The pool.
         pool: PoolIdentity,
-        /// What the pool got, base units.
+        /// Amounts into the pool, base units.
         amounts: [u128; 2],
         /// Liquidity given out, base units.
         liquidity: u128,
@@ -66,7 +66,7 @@ pub enum Action {
     Burn {
         /// The pool.
         pool: PoolIdentity,
-        /// What the pool gave, base units.
+        /// Amounts out of the pool, base units.
         amounts: [u128; 2],
         /// Liquidity destroyed, base units.
         liquidity: u128,
@@ -141,7 +141,7 @@ impl Action {
         }
     }
 
-    /// What a swap moved, in the order of the pool's alkanes.
+    /// Amounts of a swap, in the order of the pool's alkanes.
     pub fn traded(&self) -> Option<[u128; 2]> {
         let Self::Swap { pool, sold, bought } = self else { return None };
         Some(if sold.id == pool.tokens[0] { [sold.value, bought.value] } else { [bought.value, sold.value] })
@@ -155,30 +155,30 @@ impl Action {
     }
 }
 
-/// Something that happened on a market, with who did it.
+/// An operation on a market with its transaction and sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Where it stands.
-    pub place: Place,
+    /// Its position in the chain.
+    pub position: ChainPosition,
     /// The transaction.
     pub txid: Txid,
     /// Time in the block's header, Unix seconds.
     pub time: u32,
-    /// Place of the protostone among those of the transaction.
+    /// Index of the protostone among those of the transaction.
     pub protostone: u32,
     /// Shadow output of the protostone.
     pub vout: u32,
     /// Script of the protostone's pointer output; `None` when it points at no real output (docs/api.md).
     pub actor: Option<ScriptBuf>,
-    /// Whether it was kept. A failed attempt has amounts of 0 (docs/api.md).
+    /// Whether its effects were kept. A failed attempt has amounts of 0 (docs/api.md).
     pub successful: bool,
-    /// What happened.
+    /// The operation.
     pub action: Action,
 }
 
-/// Answers what is known of pools before the transaction.
+/// Looks up pools that existed before the transaction.
 pub trait PoolLookup {
-    /// The pool with an id; `None` when it is none.
+    /// The pool with an id; `None` when there is none.
     ///
     /// # Errors
     /// Reading failed.
@@ -223,9 +223,9 @@ pub fn transaction_events(
             what: format!("{} has a trace but no protostone", message.outpoint),
         })?;
         for (successful, action) in found {
-            let place = Place { height, transaction: message.transaction_index, event: events.len() as u32 };
+            let position = ChainPosition { height, transaction: message.transaction_index, event: events.len() as u32 };
             events.push(Event {
-                place,
+                position,
                 txid: message.outpoint.txid,
                 time,
                 protostone: sender.protostone,

@@ -1,4 +1,4 @@
-//! Widths of candles that charts ask for: those of the index, and four hours put together from single ones.
+//! Candle widths of charts: those of the index, and four hours merged from hourly candles.
 
 use paraffin_primitives::AlkaneId;
 
@@ -7,10 +7,10 @@ use crate::{AmmError, Candle, Markets, Timeframe};
 /// Seconds of four hours.
 const FOUR_HOURS: u32 = 4 * 3_600;
 
-/// The width of a candle as charts ask for it.
+/// The width of a candle on a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interval {
-    /// As the index keeps them.
+    /// A width of the index.
     Kept(Timeframe),
     /// Four hours, from midnight in UTC on.
     FourHours,
@@ -91,7 +91,7 @@ impl Markets {
         if let Interval::Kept(timeframe) = interval {
             return self.candles(pool, timeframe, from, to, 0, limit);
         }
-        // Whole candles alone: of the first and the last all hours.
+        // Whole candles only: all hours of the first and the last.
         let begin = interval.start(from.saturating_add(FOUR_HOURS - 1));
         let end = interval.start(to).saturating_add(FOUR_HOURS - 1);
         let hours = self.candles(pool, Timeframe::Hour, begin, end, 0, limit.saturating_mul(4))?;

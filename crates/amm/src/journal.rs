@@ -9,15 +9,17 @@ use ruint::aliases::U256;
 
 use crate::candles::candle_key;
 use crate::lists::lists_of;
-use crate::rows::{PLACE_LEN, Parser, append_volumes, decode_count, decode_event, encode_event, id_key, place_key};
-use crate::{AmmError, Candle, Event, EventKind, Page, Place, Scope, Status, Timeframe, series};
+use crate::rows::{
+    POSITION_LEN, Parser, append_volumes, decode_count, decode_event, encode_event, id_key, position_key,
+};
+use crate::{AmmError, Candle, ChainPosition, Event, EventKind, Page, Scope, Status, Timeframe, series};
 
 /// The tables of a module that hold its events.
 #[derive(Debug, Clone, Copy)]
 pub struct Journal {
-    /// Place (12 bytes) to event; write-once.
+    /// Position (12 bytes) to event; write-once.
     pub events: Table,
-    /// List and number (4 bytes) to place; write-once.
+    /// List and number (4 bytes) to position; write-once.
     pub lists: Table,
     /// List to the number of its events; versioned.
     pub lengths: Table,
@@ -27,25 +29,25 @@ pub struct Journal {
     pub candle_counts: Table,
     /// Pool, timeframe and number (4 bytes) to start; versioned.
     pub candle_starts: Table,
-    /// Pool to what was ever traded with it; versioned.
+    /// Pool to its total volume; versioned.
     pub totals: Table,
-    /// Whether its pools are those of factories, so that there are lists of everybody's events and of each factory's.
+    /// Whether its pools are those of factories, so that there are lists of all events and of the events of each factory.
     pub of_factories: bool,
 }
 
 impl Journal {
-    /// Adds an event to the lists it belongs to, and a trade that was kept to its candles. Places must ascend.
+    /// Adds an event to the lists it belongs to, and a successful trade to its candles. Positions must ascend.
     ///
     /// # Errors
     /// The store cannot be read or written, or a list has 2^32 events.
     pub fn append(&self, event: &Event, rows: &mut ModuleWriter<'_>) -> Result<(), AmmError> {
-        let place = place_key(event.place);
-        rows.put(&self.events, &place, &encode_event(event))?;
+        let position = position_key(event.position);
+        rows.put(&self.events, &position, &encode_event(event))?;
         for list in lists_of(event, self.of_factories) {
             let length = decode_count("list_lengths", rows.get(&self.lengths, &list)?.as_deref())?;
             let mut key = list.clone();
             key.extend_from_slice(&length.to_be_bytes());
-            rows.put(&self.lists, &key, &place)?;
+            rows.put(&self.lists, &key, &position)?;
             let length = length.checked_add(1).ok_or_else(|| AmmError::Damaged("a list is full".to_owned()))?;
             rows.put(&self.lengths, &list, &length.to_be_bytes())?;
         }
@@ -117,7 +119,7 @@ pub struct EventList {
 }
 
 impl EventList {
-    /// How many events it has.
+    /// Number of its events.
     pub fn total(&self) -> u32 {
         self.total
     }
@@ -129,49 +131,49 @@ impl EventList {
     /// The store cannot be read or is damaged.
     pub fn page(&self, offset: u32, limit: u32) -> Result<Page<Event>, AmmError> {
         let end = self.total.saturating_sub(offset);
-        let items = self.places(end.saturating_sub(limit), end).rev().map(|place| self.event(place?));
+        let items = self.positions(end.saturating_sub(limit), end).rev().map(|position| self.event(position?));
         Ok(Page { items: items.collect::<Result<_, _>>()?, total: self.total })
     }
 
-    /// Places of the events numbered `from..end`, the oldest first, in one scan.
-    pub(crate) fn places(
+    /// Positions of the events numbered `from..end`, the oldest first, in one scan.
+    pub(crate) fn positions(
         &self,
         from: u32,
         end: u32,
-    ) -> impl DoubleEndedIterator<Item = Result<Place, AmmError>> + use<> {
+    ) -> impl DoubleEndedIterator<Item = Result<ChainPosition, AmmError>> + use<> {
         let rows = (from < end).then(|| self.snapshot.range(&self.journal.lists, &self.row(from), &self.row(end - 1)));
-        rows.into_iter().flatten().map(|row| place(&row?.1))
+        rows.into_iter().flatten().map(|row| position(&row?.1))
     }
 
-    pub(crate) fn event(&self, place: Place) -> Result<Event, AmmError> {
-        let key: [u8; PLACE_LEN] = place_key(place);
-        let missing = || AmmError::Damaged(format!("the event at {place:?} is missing"));
-        decode_event(place, &self.snapshot.get(&self.journal.events, &key)?.ok_or_else(missing)?)
+    pub(crate) fn event(&self, position: ChainPosition) -> Result<Event, AmmError> {
+        let key: [u8; POSITION_LEN] = position_key(position);
+        let missing = || AmmError::Damaged(format!("the event at {position:?} is missing"));
+        decode_event(position, &self.snapshot.get(&self.journal.events, &key)?.ok_or_else(missing)?)
     }
 
     fn row(&self, number: u32) -> Vec<u8> {
         [self.key.as_slice(), &number.to_be_bytes()].concat()
     }
 
-    /// The event with so many newer ones.
-    fn behind_newest(&self, newer: u32) -> Result<(Place, &Self), AmmError> {
+    /// The event that has `newer` newer ones, and its list.
+    fn behind_newest(&self, newer: u32) -> Result<(ChainPosition, &Self), AmmError> {
         let missing = || AmmError::Damaged(format!("an event of a list of {} is missing", self.total));
         let number = self.total.checked_sub(newer).and_then(|end| end.checked_sub(1)).ok_or_else(missing)?;
         let stored = self.snapshot.get(&self.journal.lists, &self.row(number))?.ok_or_else(missing)?;
-        Ok((place(&stored)?, self))
+        Ok((position(&stored)?, self))
     }
 }
 
-fn place(stored: &[u8]) -> Result<Place, AmmError> {
+fn position(stored: &[u8]) -> Result<ChainPosition, AmmError> {
     let mut parser = Parser::new("lists", stored);
-    let place = parser.place()?;
-    parser.end(place)
+    let position = parser.position()?;
+    parser.end(position)
 }
 
 /// Whether an event of one list happened after one of the other. Modules number the events of a transaction each for itself, so
 /// within one the messages decide, and within one message the second list's are the later ones.
-fn is_later(one: (Place, &EventList), other: (Place, &EventList)) -> Result<bool, AmmError> {
-    let block = |place: Place| (place.height, place.transaction);
+fn is_later(one: (ChainPosition, &EventList), other: (ChainPosition, &EventList)) -> Result<bool, AmmError> {
+    let block = |position: ChainPosition| (position.height, position.transaction);
     if block(one.0) != block(other.0) {
         return Ok(block(one.0) > block(other.0));
     }
@@ -193,7 +195,7 @@ pub fn merged(first: &EventList, second: &EventList, offset: u32, limit: u32) ->
     let behind = offset - taken;
     let mut others = second.page(behind, offset + limit - until - behind)?.items.into_iter().peekable();
     let mut items = Vec::with_capacity(limit as usize);
-    let key = |event: &Event| (event.place.height, event.place.transaction, event.vout);
+    let key = |event: &Event| (event.position.height, event.position.transaction, event.vout);
     loop {
         let next = match (ones.peek(), others.peek()) {
             (Some(one), Some(other)) if key(one) > key(other) => ones.next(),

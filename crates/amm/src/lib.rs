@@ -35,14 +35,14 @@ mod tables;
 mod trades;
 
 pub use blocks::{PoolEvent, with_reserves};
-pub use book::{Book, BookPool, BookRules, ContractHistory, PoolWorth, Position, TokenPrice, UnitPrice};
+pub use book::{BookPool, BookRules, ContractHistory, MarketBook, PoolWorth, Position, TokenPrice, UnitPrice};
 pub use calendar::Timeframe;
 pub use calls::{Call, calls};
 pub use candles::{Candle, Side, SidedCandle};
 pub use contracts::{BlockContracts, ChainContracts, ContractReads, MessageTrace};
 pub use depth::{Depth, DepthLevel, depth};
 pub use error::AmmError;
-pub use events::{Action, Event, EventKind, Place, PoolIdentity, PoolLookup, transaction_events};
+pub use events::{Action, ChainPosition, Event, EventKind, PoolIdentity, PoolLookup, transaction_events};
 pub use interval::Interval;
 pub use journal::{EventList, Journal, merged};
 pub use lists::{Scope, Status};

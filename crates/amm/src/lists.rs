@@ -28,7 +28,7 @@ pub enum Scope {
 /// Which outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Kept ones.
+    /// Events of calls that succeeded.
     Successful,
     /// Failed attempts.
     Failed,

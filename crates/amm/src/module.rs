@@ -1,4 +1,4 @@
-//! The indexer module: events of each block, and what is kept of them.
+//! The indexer module: the market events of each block, as rows.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ pub(crate) fn write(events: &[Event], rows: &mut ModuleWriter<'_>) -> Result<(),
         }
         match &event.action {
             Action::Creation { pool, .. } => {
-                rows.put(&POOLS, &id_key(pool.id), &encode_pool(pool, event.place))?;
+                rows.put(&POOLS, &id_key(pool.id), &encode_pool(pool, event.position))?;
                 let key = id_key(pool.factory);
                 let count = decode_count("factories", rows.get(&FACTORIES, &key)?.as_deref())?;
                 rows.put(&FACTORIES, &key, &count.saturating_add(1).to_be_bytes())?;

@@ -1,4 +1,4 @@
-//! What a pool holds, read from the contracts' state as of any height.
+//! Reserves, supply and fee of a pool, read from the contracts' state as of any height.
 
 use paraffin_alkanes::StateKey;
 use paraffin_primitives::AlkaneId;
@@ -8,7 +8,7 @@ use ruint::aliases::U256;
 use crate::routing::RoutePool;
 use crate::{AmmError, ContractReads, PoolIdentity};
 
-/// Fee of a pool that was given none, per 1000 (docs/contracts.md).
+/// Fee of a pool that was created without one, per 1000 (docs/contracts.md).
 const FEE_DEFAULT: u128 = 10;
 /// A name longer than this is cut; it comes from contracts, which may store anything.
 const NAME_BYTES_MAX: usize = 256;
@@ -16,23 +16,23 @@ const NAME_BYTES_MAX: usize = 256;
 /// A pool at the end of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolState {
-    /// Which pool.
+    /// The pool.
     pub pool: PoolIdentity,
-    /// What the pool holds of its alkanes, base units. These are its balances, so gifts count.
+    /// Reserves, base units. These are its balances, so alkanes sent to it without an operation count.
     pub reserves: [u128; 2],
     /// Liquidity in existence, the locked 1,000 units included.
     pub supply: u128,
     /// Fee in parts of 1,000.
     pub fee_per_1000: u128,
-    /// Liquidity that the protocol earned and did not collect.
+    /// Liquidity of the protocol's fees that is not collected yet.
     pub claimable_fees: u128,
     /// Its name as stored, lossy and cut after 256 bytes.
     pub name: String,
 }
 
 impl PoolState {
-    /// What `liquidity` of it is worth in its alkanes, base units, rounded down (docs/markets.md). What the protocol
-    /// has earned since liquidity changed last is not taken off, so a withdrawal can give a little less.
+    /// The amounts of its alkanes that `liquidity` stands for, base units, rounded down (docs/markets.md). Protocol fees
+    /// since liquidity changed last are not subtracted, so a withdrawal can give slightly less.
     pub fn share(&self, liquidity: u128) -> [u128; 2] {
         self.reserves.map(|reserve| {
             let product = U256::from(liquidity) * U256::from(reserve);
@@ -41,7 +41,7 @@ impl PoolState {
         })
     }
 
-    /// The pool as routes see it.
+    /// The pool as an edge of the routing graph.
     pub fn for_routes(&self) -> RoutePool {
         RoutePool {
             id: self.pool.id,
@@ -52,7 +52,7 @@ impl PoolState {
     }
 }
 
-/// What a pool holds of its alkanes as of the height that `contracts` stands at, base units.
+/// Reserves of a pool as of the height of `contracts`, base units.
 pub(crate) fn held(contracts: &dyn ContractReads, pool: &PoolIdentity) -> Result<[u128; 2], AmmError> {
     let [first, second] = pool.tokens;
     let balance = |what| -> Result<u128, AmmError> {
@@ -62,7 +62,7 @@ pub(crate) fn held(contracts: &dyn ContractReads, pool: &PoolIdentity) -> Result
     Ok([balance(first)?, balance(second)?])
 }
 
-/// The state of a pool as of the height that `contracts` stands at.
+/// The state of a pool as of the height of `contracts`.
 ///
 /// # Errors
 /// The state cannot be read.

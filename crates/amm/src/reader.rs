@@ -1,4 +1,4 @@
-//! What surfaces read: pages of events, pools, candles and figures.
+//! Reads for the API: pages of events, pools, candles and volumes.
 
 use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::{Row, Snapshot, StoreError};
@@ -8,33 +8,33 @@ use crate::candles::candle_key;
 use crate::journal::{EventList, Journal};
 use crate::rows::{Parser, decode_count, decode_pool, id_key, kind_number};
 use crate::tables::{FACTORIES, JOURNAL, POOLS, SUMS};
-use crate::{Action, AmmError, Candle, Event, EventKind, Place, PoolIdentity, Ratio, Scope, Status, Timeframe};
+use crate::{Action, AmmError, Candle, ChainPosition, Event, EventKind, PoolIdentity, Ratio, Scope, Status, Timeframe};
 
 /// Seconds of an hour.
 const HOUR: u32 = 3_600;
 
-/// Some items of a list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The items asked for.
+    /// The items of the page.
     pub items: Vec<T>,
-    /// How many the whole list has.
+    /// Number of items in the whole list.
     pub total: u32,
 }
 
-/// A pool and how it came to be.
+/// A pool and the position of its creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolRecord {
-    /// Which pool.
+    /// The pool.
     pub pool: PoolIdentity,
-    /// Where its creation stands.
-    pub created: Place,
+    /// Position of its creation in the chain.
+    pub created: ChainPosition,
 }
 
-/// What was traded.
+/// Traded volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Volumes {
-    /// Of both alkanes, both directions, base units.
+    /// Amounts of both alkanes in both directions, base units.
     pub amounts: [U256; 2],
     /// Number of trades.
     pub trades: u32,
@@ -49,7 +49,7 @@ pub struct Figures {
     pub week: Volumes,
     /// In the newest 720 hours.
     pub month: Volumes,
-    /// Ever.
+    /// Since the creation.
     pub all_time: Volumes,
     /// Price of the newest trade, units of the second alkane for one of the first.
     pub price: Option<Ratio>,
@@ -83,12 +83,12 @@ impl Markets {
         &self.snapshot
     }
 
-    /// The height asked for.
+    /// The height that was requested.
     pub fn height(&self) -> Height {
         self.height
     }
 
-    /// A pool; `None` when the id is that of none.
+    /// The pool with an id; `None` when there is none.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -121,10 +121,10 @@ impl Markets {
         let list = self.list(scope, Some(EventKind::Creation), Status::Successful)?;
         let total = list.total();
         let end = offset.saturating_add(limit).min(total);
-        let items = list.places(offset, end).map(|place| {
-            let event = list.event(place?)?;
+        let items = list.positions(offset, end).map(|position| {
+            let event = list.event(position?)?;
             match event.action {
-                Action::Creation { pool, .. } => Ok(PoolRecord { pool, created: event.place }),
+                Action::Creation { pool, .. } => Ok(PoolRecord { pool, created: event.position }),
                 _ => Err(AmmError::Damaged("a list of creations holds another event".to_owned())),
             }
         });
@@ -155,7 +155,7 @@ impl Markets {
         self.journal.list(&self.snapshot, self.height, scope, kind, status)
     }
 
-    /// How many events a list has.
+    /// Number of events in a list.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -202,7 +202,7 @@ impl Markets {
         self.candles_numbered(pool, timeframe, oldest, newest, from)
     }
 
-    /// All that was ever traded with a pool; `None` when nothing was.
+    /// Volume of a pool since its creation; `None` without a trade.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.

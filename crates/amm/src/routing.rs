@@ -87,38 +87,38 @@ pub struct Graph {
 struct Edge {
     pool: RoutePool,
     ends: [usize; 2],
-    /// In place of the constant product.
+    /// Replaces the constant product.
     formula: Option<std::sync::Arc<dyn Formula>>,
 }
 
 impl Edge {
-    /// At which place an alkane of the pool stands.
-    fn place(&self, end: usize) -> usize {
+    /// Index of an alkane among the two of the pool.
+    fn index(&self, end: usize) -> usize {
         usize::from(self.ends[0] != end)
     }
 
     /// The alkane on the other side.
     fn other(&self, end: usize) -> usize {
-        self.ends[1 - self.place(end)]
+        self.ends[1 - self.index(end)]
     }
 
-    fn amount_out(&self, place: usize, amount: u128, fees: Fees) -> Option<u128> {
+    fn amount_out(&self, index: usize, amount: u128, fees: Fees) -> Option<u128> {
         match &self.formula {
-            None => amount_out(&self.pool, place, amount, fees),
-            Some(formula) => formula.amount_out(place, amount).filter(|out| *out > 0),
+            None => amount_out(&self.pool, index, amount, fees),
+            Some(formula) => formula.amount_out(index, amount).filter(|out| *out > 0),
         }
     }
 
-    fn amount_in(&self, place: usize, wanted: u128, fees: Fees) -> Option<u128> {
+    fn amount_in(&self, index: usize, wanted: u128, fees: Fees) -> Option<u128> {
         match &self.formula {
-            None => amount_in(&self.pool, place, wanted, fees),
-            Some(formula) => formula.amount_in(place, wanted),
+            None => amount_in(&self.pool, index, wanted, fees),
+            Some(formula) => formula.amount_in(index, wanted),
         }
     }
 
-    /// The trade that enters by the alkane at `place`.
-    fn hop(&self, place: usize, amount_in: u128, amount_out: u128, fees: Fees) -> Hop {
-        let [token_in, token_out] = [self.pool.tokens[place], self.pool.tokens[1 - place]];
+    /// The trade that enters by the alkane at `index`.
+    fn hop(&self, index: usize, amount_in: u128, amount_out: u128, fees: Fees) -> Hop {
+        let [token_in, token_out] = [self.pool.tokens[index], self.pool.tokens[1 - index]];
         let fee = if self.formula.is_some() { HopFee::Formula } else { fees.of(&self.pool) };
         Hop { pool: self.pool.id, token_in, token_out, amount_in, amount_out, fee }
     }
@@ -152,11 +152,11 @@ impl Direction {
         }
     }
 
-    /// What is reached through a pool from `amount` of its alkane at `place`.
-    fn step(self, edge: &Edge, place: usize, amount: u128, fees: Fees) -> Option<u128> {
+    /// What is reached through a pool from `amount` of its alkane at `index`.
+    fn step(self, edge: &Edge, index: usize, amount: u128, fees: Fees) -> Option<u128> {
         match self {
-            Self::Forwards => edge.amount_out(place, amount, fees),
-            Self::Backwards => edge.amount_in(1 - place, amount, fees),
+            Self::Forwards => edge.amount_out(index, amount, fees),
+            Self::Backwards => edge.amount_in(1 - index, amount, fees),
         }
     }
 }
@@ -274,7 +274,7 @@ impl Graph {
     /// equals the lower pool.
     fn reach(&self, layer: &mut Layer, direction: Direction, number: usize, here: usize, before: u128, fees: Fees) {
         let edge = &self.edges[number];
-        let Some(amount) = direction.step(edge, edge.place(here), before, fees) else { return };
+        let Some(amount) = direction.step(edge, edge.index(here), before, fees) else { return };
         let found = Reached { amount, edge: number, before };
         let known = layer.entry(edge.other(here)).or_insert(found);
         if direction.is_better(amount, known.amount) || (amount == known.amount && number < known.edge) {
@@ -299,8 +299,8 @@ impl Graph {
             let edge = &self.edges[edge];
             at = edge.other(at);
             Some(match direction {
-                Direction::Forwards => edge.hop(edge.place(at), before, amount, fees),
-                Direction::Backwards => edge.hop(1 - edge.place(at), amount, before, fees),
+                Direction::Forwards => edge.hop(edge.index(at), before, amount, fees),
+                Direction::Backwards => edge.hop(1 - edge.index(at), amount, before, fees),
             })
         });
         hops.collect()

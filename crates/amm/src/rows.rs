@@ -6,10 +6,10 @@ use paraffin_alkanes::Transfer;
 use paraffin_primitives::AlkaneId;
 use ruint::aliases::U256;
 
-use crate::{Action, AmmError, Event, EventKind, Place, PoolIdentity, Ratio};
+use crate::{Action, AmmError, ChainPosition, Event, EventKind, PoolIdentity, Ratio};
 
 /// Length of a key in table `events`.
-pub(crate) const PLACE_LEN: usize = 12;
+pub(crate) const POSITION_LEN: usize = 12;
 
 pub(crate) fn append_id(id: AlkaneId, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&id.block.to_be_bytes());
@@ -22,11 +22,11 @@ pub(crate) fn id_key(id: AlkaneId) -> Vec<u8> {
     key
 }
 
-pub(crate) fn place_key(place: Place) -> [u8; PLACE_LEN] {
-    let mut key = [0; PLACE_LEN];
-    key[..4].copy_from_slice(&place.height.to_be_bytes());
-    key[4..8].copy_from_slice(&place.transaction.to_be_bytes());
-    key[8..].copy_from_slice(&place.event.to_be_bytes());
+pub(crate) fn position_key(position: ChainPosition) -> [u8; POSITION_LEN] {
+    let mut key = [0; POSITION_LEN];
+    key[..4].copy_from_slice(&position.height.to_be_bytes());
+    key[4..8].copy_from_slice(&position.transaction.to_be_bytes());
+    key[8..].copy_from_slice(&position.event.to_be_bytes());
     key
 }
 
@@ -94,8 +94,8 @@ impl<'b> Parser<'b> {
         Ratio::new(self.amount()?, self.amount()?).ok_or_else(|| self.damaged())
     }
 
-    pub(crate) fn place(&mut self) -> Result<Place, AmmError> {
-        Ok(Place { height: self.number()?, transaction: self.number()?, event: self.number()? })
+    pub(crate) fn position(&mut self) -> Result<ChainPosition, AmmError> {
+        Ok(ChainPosition { height: self.number()?, transaction: self.number()?, event: self.number()? })
     }
 
     /// `value` when nothing is left.
@@ -154,7 +154,7 @@ pub(crate) fn encode_event(event: &Event) -> Vec<u8> {
 }
 
 /// Reads what [`encode_event`] wrote.
-pub(crate) fn decode_event(place: Place, bytes: &[u8]) -> Result<Event, AmmError> {
+pub(crate) fn decode_event(position: ChainPosition, bytes: &[u8]) -> Result<Event, AmmError> {
     let mut parser = Parser::new("events", bytes);
     let txid = Txid::from_byte_array(parser.array()?);
     let (time, protostone, vout) = (parser.number()?, parser.number()?, parser.number()?);
@@ -187,21 +187,21 @@ pub(crate) fn decode_event(place: Place, bytes: &[u8]) -> Result<Event, AmmError
         6 => Action::Unwrap { amount: parser.amount()? },
         _ => return Err(parser.damaged()),
     };
-    parser.end(Event { place, txid, time, protostone, vout, actor, successful, action })
+    parser.end(Event { position, txid, time, protostone, vout, actor, successful, action })
 }
 
 /// The value in table `pools`.
-pub(crate) fn encode_pool(pool: &PoolIdentity, created: Place) -> Vec<u8> {
+pub(crate) fn encode_pool(pool: &PoolIdentity, created: ChainPosition) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(140);
     append_pool(pool, &mut bytes);
-    bytes.extend_from_slice(&place_key(created));
+    bytes.extend_from_slice(&position_key(created));
     bytes
 }
 
 /// Reads what [`encode_pool`] wrote.
-pub(crate) fn decode_pool(bytes: &[u8]) -> Result<(PoolIdentity, Place), AmmError> {
+pub(crate) fn decode_pool(bytes: &[u8]) -> Result<(PoolIdentity, ChainPosition), AmmError> {
     let mut parser = Parser::new("pools", bytes);
-    let row = (parse_pool(&mut parser)?, parser.place()?);
+    let row = (parse_pool(&mut parser)?, parser.position()?);
     parser.end(row)
 }
 
@@ -234,16 +234,16 @@ mod tests {
             Action::Wrap { amount: 10 },
             Action::Unwrap { amount: 11 },
         ];
-        let place = Place { height: 1, transaction: 2, event: 3 };
+        let position = ChainPosition { height: 1, transaction: 2, event: 3 };
         for (action, actor) in actions.into_iter().flat_map(|action| {
             [None, Some(ScriptBuf::new()), Some(ScriptBuf::from_bytes(vec![7; 34]))].map(|actor| (action, actor))
         }) {
             let txid = Txid::from_byte_array([5; 32]);
-            let event = Event { place, txid, time: 6, protostone: 1, vout: 8, actor, successful: true, action };
+            let event = Event { position, txid, time: 6, protostone: 1, vout: 8, actor, successful: true, action };
             let bytes = encode_event(&event);
-            assert_eq!(decode_event(place, &bytes).unwrap(), event);
+            assert_eq!(decode_event(position, &bytes).unwrap(), event);
             for length in 0..bytes.len() {
-                assert!(decode_event(place, &bytes[..length]).is_err(), "{action:?} {length}");
+                assert!(decode_event(position, &bytes[..length]).is_err(), "{action:?} {length}");
             }
         }
     }

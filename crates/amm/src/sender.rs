@@ -1,30 +1,30 @@
-//! Who sent a message.
+//! The sender of a message.
 
 use std::cell::OnceCell;
 
 use bitcoin::{ScriptBuf, Transaction};
 use paraffin_alkanes::codec::{Artifact, Protostone, shadow_vout};
 
-/// Scripts longer than this own nothing here: no address has one, and every event would hold it.
+/// Longer scripts are no actors: no address stands for one, and every event would store it.
 const ACTOR_BYTES_MAX: usize = 520;
 
-/// The senders of the messages of one transaction; its protostones are read when first asked about.
+/// The senders of the messages of one transaction; its protostones are decoded on first use.
 pub struct Senders<'t> {
     transaction: &'t Transaction,
     stones: OnceCell<Vec<Protostone>>,
 }
 
-/// Who sent a message.
+/// The sender of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sender {
-    /// Place of the protostone among those of the transaction.
+    /// Index of the protostone among those of the transaction.
     pub protostone: u32,
     /// Script of its pointer output; `None` when it points at no real output or at one that no address has (docs/api.md).
     pub actor: Option<ScriptBuf>,
 }
 
 impl<'t> Senders<'t> {
-    /// Those of a transaction.
+    /// The senders of a transaction's messages.
     pub fn of_transaction(transaction: &'t Transaction) -> Self {
         Self { transaction, stones: OnceCell::new() }
     }

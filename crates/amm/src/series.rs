@@ -33,17 +33,17 @@ pub(crate) fn insert(
 ) -> Result<(), AmmError> {
     let prefix = candle_prefix(pool, timeframe);
     let count = decode_count("candle_counts", rows.get(&journal.candle_counts, &prefix)?.as_deref())?;
-    let mut place = count;
-    while let Some(below) = place.checked_sub(1) {
+    let mut index = count;
+    while let Some(below) = index.checked_sub(1) {
         let stored = rows.get(&journal.candle_starts, &start_key(&prefix, below))?;
         let other = stored.ok_or_else(|| missing(&prefix))?;
         if decode_count("candle_starts", Some(&other))? < start {
             break;
         }
-        rows.put(&journal.candle_starts, &start_key(&prefix, place), &other)?;
-        place = below;
+        rows.put(&journal.candle_starts, &start_key(&prefix, index), &other)?;
+        index = below;
     }
-    rows.put(&journal.candle_starts, &start_key(&prefix, place), &start.to_be_bytes())?;
+    rows.put(&journal.candle_starts, &start_key(&prefix, index), &start.to_be_bytes())?;
     let count = count.checked_add(1).ok_or_else(|| AmmError::Damaged("a series of candles is full".to_owned()))?;
     rows.put(&journal.candle_counts, &prefix, &count.to_be_bytes())?;
     Ok(())
@@ -188,7 +188,7 @@ mod tests {
         let store = Store::open(folder.path(), &options, &[ALONE]).unwrap();
         let mut writer = store.writer().unwrap();
         let hash =
-            |height: u32| BlockHash::from_byte_array(std::array::from_fn(|place| (height >> (8 * (place % 4))) as u8));
+            |height: u32| BlockHash::from_byte_array(std::array::from_fn(|index| (height >> (8 * (index % 4))) as u8));
         for height in 0_u32..3_600 {
             let previous = height.checked_sub(1).map_or(BlockHash::all_zeros(), hash);
             writer.begin_block(BlockId { height, hash: hash(height) }, previous, 0).unwrap();

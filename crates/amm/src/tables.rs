@@ -1,9 +1,9 @@
 //! Tables of the module. Ids are 32 bytes, both parts with the highest byte first; so are all fixed numbers.
 //!
 //! ```text
-//! pools         pool                                  factory | token | token | place (12)
+//! pools         pool                                  factory | token | token | position (12)
 //! factories     factory                               number of its pools (4)
-//! events        height (4) | place (4) | number (4)   the event
+//! events        height (4) | index (4) | number (4)   the event
 //! lists         list | number (4)                     key in events
 //! list_lengths  list                                  number of its events (4)
 //! candles       pool | timeframe (1) | start (4)      open | high | low | close | both volumes | trades

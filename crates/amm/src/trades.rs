@@ -10,25 +10,25 @@ const TIME_SLACK: u32 = 4 * 3_600;
 /// Events that are read at once.
 const PAGE: u32 = 1_000;
 
-/// Which trades are looked for.
+/// Bounds of a search for trades.
 #[derive(Debug, Clone, Copy)]
 pub struct TradeSpan {
     /// At or after this time, Unix seconds.
     pub from: u32,
     /// At or before this time, Unix seconds.
     pub to: u32,
-    /// So many at most.
+    /// Most trades that are returned.
     pub limit: usize,
-    /// So many are looked at, at most.
+    /// Most trades that are read.
     pub scanned_max: usize,
 }
 
 /// A trade and its number among those of its pool, the oldest 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedTrade {
-    /// Changes only with the branch.
+    /// Index from 1; it changes only when a reorganisation replaces the branch.
     pub number: u32,
-    /// What happened.
+    /// The trade.
     pub event: Event,
 }
 
@@ -36,7 +36,7 @@ impl Markets {
     /// Trades of a pool in a span of time that are `wanted`, the newest of the chain first.
     ///
     /// # Errors
-    /// The store cannot be read or is damaged; `is_over` said so ([`AmmError::Interrupted`]).
+    /// The store cannot be read or is damaged; `is_over` returned true ([`AmmError::Interrupted`]).
     pub fn trades_between(
         &self,
         pool: AlkaneId,

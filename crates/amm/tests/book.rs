@@ -4,18 +4,18 @@
 mod support;
 
 use paraffin_amm::routing::Fees;
-use paraffin_amm::{Book, BookRules, ChainContracts, UnitPrice};
+use paraffin_amm::{BookRules, ChainContracts, MarketBook, UnitPrice};
 use paraffin_devnet::market::{FACTORY, MarketChain, WRAPPED_BITCOIN};
 use paraffin_primitives::Height;
 use support::Index;
 
-fn book(index: &Index, height: Height, previous: Option<&Book>) -> Book {
+fn book(index: &Index, height: Height, previous: Option<&MarketBook>) -> MarketBook {
     let contracts = ChainContracts(index.state(height));
-    Book::build(&index.markets_at(height), &contracts, &BookRules::default(), previous, &|| false).unwrap()
+    MarketBook::build(&index.markets_at(height), &contracts, &BookRules::default(), previous, &|| false).unwrap()
 }
 
-/// Everything that a book says.
-fn said(book: &Book) -> String {
+/// A book with its prices and volumes as text, to be compared.
+fn rendered(book: &MarketBook) -> String {
     let tokens = book.pools().iter().flat_map(|pool| pool.record.pool.tokens);
     let tokens: Vec<_> = tokens.map(|token| (token, book.price(token), book.volumes_of_token(token))).collect();
     format!("{:?} {} {:#?} {tokens:#?}", book.block(), book.time(), book.pools())
@@ -26,14 +26,14 @@ fn a_book_carried_along_is_that_read_anew_on_every_branch() {
     let mut town = MarketChain::new(11);
     town.grow(150).unwrap();
     let mut index = Index::new();
-    let mut carried: Option<Book> = None;
+    let mut carried: Option<MarketBook> = None;
     let mut follow = |index: &mut Index, town: &MarketChain, heights: std::ops::RangeInclusive<Height>, step: usize| {
         let blocks = town.blocks();
         for height in heights.step_by(step) {
             index.follow(&blocks[..=height as usize]);
             let next = book(index, height, carried.as_ref());
             assert_eq!(next.height(), height);
-            assert_eq!(said(&next), said(&book(index, height, None)), "at {height}");
+            assert_eq!(rendered(&next), rendered(&book(index, height, None)), "at {height}");
             carried = Some(next);
         }
     };
@@ -47,7 +47,7 @@ fn a_book_carried_along_is_that_read_anew_on_every_branch() {
     follow(&mut index, &town, 203..=203, 1);
     // An older block, from the book of a newer one.
     let older = book(&index, 160, carried.as_ref());
-    assert_eq!(said(&older), said(&book(&index, 160, None)));
+    assert_eq!(rendered(&older), rendered(&book(&index, 160, None)));
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn the_figures_of_a_book_follow_from_reserves_and_trades() {
         let worth = &pool.worth;
         let tvl = worth.tvl.expect("every alkane of this market has a price");
         assert_eq!(worth.token_tvl.map(Option::unwrap).iter().sum::<u128>(), tvl);
-        let rational = |place: usize| now.price(pool.record.pool.tokens[place]).unwrap();
-        for place in 0..2 {
-            let value = rational(place).price.value(pool.state.reserves[place]);
-            assert_eq!(worth.token_tvl[place], Some(value.min(rational(place).depth)));
+        let rational = |index: usize| now.price(pool.record.pool.tokens[index]).unwrap();
+        for index in 0..2 {
+            let value = rational(index).price.value(pool.state.reserves[index]);
+            assert_eq!(worth.token_tvl[index], Some(value.min(rational(index).depth)));
         }
         let Some(held) = pool.record.pool.tokens.iter().position(|token| *token == WRAPPED_BITCOIN) else { continue };
         assert_eq!(worth.token_tvl[held], Some(pool.state.reserves[held]));

@@ -44,10 +44,10 @@ fn delegated_swaps(trace: &Trace) -> Vec<(TraceContext, Option<Vec<Transfer>>)> 
             }
             TraceEvent::Create(_) | TraceEvent::Omitted { .. } | TraceEvent::Exit { fuel_used: 0, .. } => {}
             TraceEvent::Exit { status, response, .. } => {
-                let place = open.pop().flatten();
-                match (status, place) {
+                let index = open.pop().flatten();
+                match (status, index) {
                     (TraceStatus::Revert, _) => undone = true,
-                    (TraceStatus::Success, Some(place)) => swaps[place].1 = Some(response.alkanes.clone()),
+                    (TraceStatus::Success, Some(index)) => swaps[index].1 = Some(response.alkanes.clone()),
                     _ => {}
                 }
             }
@@ -76,7 +76,7 @@ fn the_market_is_what_its_traces_and_balances_say() {
     index.follow(&blocks);
     let markets = index.markets();
     let events = all_events(&markets);
-    assert!(events.is_sorted_by(|a, b| a.place < b.place));
+    assert!(events.is_sorted_by(|a, b| a.position < b.position));
     for kind in EventKind::ALL {
         let count = events.iter().filter(|event| event.action.kind() == kind && event.successful).count();
         assert!(count >= 3, "{count} of {kind:?}");
@@ -89,8 +89,8 @@ fn the_market_is_what_its_traces_and_balances_say() {
     lists_hold_their_own(&markets, &events);
     for event in &events {
         // The market's messages point at output 0.
-        let block = &blocks[event.place.height as usize];
-        let transaction = &block.block.txdata[event.place.transaction as usize];
+        let block = &blocks[event.position.height as usize];
+        let transaction = &block.block.txdata[event.position.transaction as usize];
         assert_eq!(event.txid, transaction.compute_txid());
         assert_eq!(event.actor.as_ref(), Some(&transaction.output[0].script_pubkey));
         assert_eq!(event.time, block.block.header.time);
@@ -148,7 +148,7 @@ fn reserves_equal_events(index: &Index, events: &[Event]) {
             .filter(|event| event.action.pool() == Some(&pool))
             .peekable();
         for height in record.created.height..=HEIGHT {
-            while let Some(event) = of_pool.next_if(|event| event.place.height == height) {
+            while let Some(event) = of_pool.next_if(|event| event.position.height == height) {
                 let signed = |amounts: [u128; 2]| amounts.map(|amount| i128::try_from(amount).unwrap());
                 let (change, liquidity) = match event.action {
                     Action::Creation { amounts, liquidity, .. } | Action::Mint { amounts, liquidity, .. } => {
@@ -310,8 +310,8 @@ fn lists_hold_their_own(markets: &Markets, events: &[Event]) {
             }
         }
     }
-    let nobody = Scope::Pool(AlkaneId { block: 2, tx: u128::MAX });
-    assert_eq!(markets.events(nobody, None, Status::Any, 0, 50).unwrap().total, 0);
+    let no_pool = Scope::Pool(AlkaneId { block: 2, tx: u128::MAX });
+    assert_eq!(markets.events(no_pool, None, Status::Any, 0, 50).unwrap().total, 0);
     assert_eq!(markets.pool(WRAPPED_BITCOIN).unwrap(), None);
 }
 

@@ -59,15 +59,15 @@ fn what_events_moved_is_what_the_pool_holds_after_every_block() {
     for kind in [EventKind::Swap, EventKind::Mint, EventKind::Burn] {
         assert!(all.iter().any(|event| event.action.kind() == kind), "{kind:?}");
     }
-    assert!(all.windows(2).all(|pair| pair[0].place > pair[1].place), "the newest first");
+    assert!(all.windows(2).all(|pair| pair[0].position > pair[1].position), "the newest first");
     let mut exact = 0;
     for height in 4..=chain.tip() {
         let then = of_pool(&chain, height);
-        assert_eq!(then, all.iter().filter(|event| event.place.height <= height).cloned().collect::<Vec<_>>());
+        assert_eq!(then, all.iter().filter(|event| event.position.height <= height).cloned().collect::<Vec<_>>());
         let (before, after) = (held(&chain, height - 1), held(&chain, height));
-        let moved = then.iter().filter(|event| event.place.height == height).map(change);
-        let sums = moved.fold([0; 3], |sums, change| [0, 1, 2].map(|place: usize| sums[place] + change[place]));
-        let changes = [0, 1, 2].map(|place: usize| after[place] - before[place]);
+        let moved = then.iter().filter(|event| event.position.height == height).map(change);
+        let sums = moved.fold([0; 3], |sums, change| [0, 1, 2].map(|index: usize| sums[index] + change[index]));
+        let changes = [0, 1, 2].map(|index: usize| after[index] - before[index]);
         assert_eq!(changes[..2], sums[..2], "{height}");
         // With an operation the owner's part of the fees may be given out as liquidity: more than was deposited, never less.
         assert!(changes[2] >= sums[2], "{height}: {changes:?} {sums:?}");
@@ -75,10 +75,10 @@ fn what_events_moved_is_what_the_pool_holds_after_every_block() {
     }
     assert!(exact > 3, "{exact} blocks in which liquidity is that of the events");
     for event in &all {
-        let block = &chain.blocks[event.place.height as usize];
-        assert_eq!(block.txids[event.place.transaction as usize], event.txid);
+        let block = &chain.blocks[event.position.height as usize];
+        assert_eq!(block.txids[event.position.transaction as usize], event.txid);
         assert_eq!((event.time, event.vout, event.protostone), (block.block.header.time, 3, 0));
-        let transaction = &block.block.txdata[event.place.transaction as usize];
+        let transaction = &block.block.txdata[event.position.transaction as usize];
         assert_eq!(event.actor.as_ref(), Some(&transaction.output[0].script_pubkey));
         assert!(event.successful);
     }

@@ -46,7 +46,8 @@ pub(crate) fn write(span: Span<'_>, selection: &Selection, output: &mut Output<'
             events.extend(markets.events_of_blocks(from, to, usize::MAX)?.unwrap_or_default());
         }
         // Each index numbers the events of a transaction for itself, so within one the messages decide.
-        events.sort_by_key(|event| (event.place.height, event.place.transaction, event.vout, event.place.event));
+        events
+            .sort_by_key(|event| (event.position.height, event.position.transaction, event.vout, event.position.event));
         for event in events {
             write_swap(span, selection, &event, output)?;
         }
@@ -72,10 +73,10 @@ fn write_swap(
     }
     let actor = event.actor.as_deref();
     output.row(vec![
-        Cell::Number(event.place.height),
+        Cell::Number(event.position.height),
         Cell::Time(event.time),
-        Cell::Number(event.place.transaction),
-        Cell::Number(event.place.event),
+        Cell::Number(event.position.transaction),
+        Cell::Number(event.position.event),
         Cell::text(event.txid),
         Cell::Number(event.vout),
         Cell::text(pool.id),

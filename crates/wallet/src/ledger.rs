@@ -91,7 +91,7 @@ pub fn follow(transaction: &Transaction, held: &[Alkanes]) -> Result<Flow, Ledge
     Ok(flow)
 }
 
-/// Applies the edicts of a protostone without a message, and sends the rest to its pointer (protocol B5.6c, d).
+/// Applies the edicts of a protostone without a message, and sends the rest to its pointer (protocol B5.6c, B5.6d).
 fn distribute(
     transaction: &Transaction,
     stone: &Protostone,

@@ -1,4 +1,4 @@
-//! A call to a contract: whom, and with which numbers (protocol B6, B9).
+//! A call to a contract: the target and its inputs (protocol B6, B9).
 
 use paraffin_primitives::AlkaneId;
 

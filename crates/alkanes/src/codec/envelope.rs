@@ -9,7 +9,7 @@ use bitcoin::script::{self, Builder, Instruction, Instructions, PushBytes};
 use bitcoin::taproot::TAPROOT_ANNEX_PREFIX;
 use bitcoin::{Script, Transaction, Witness};
 
-/// What the first push inside the condition says (protocol B8).
+/// The first push inside the condition (protocol B8).
 const MARKER: [u8; 3] = *b"BIN";
 
 /// What a create of this transaction deploys (protocol B8).
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn all_pushes_but_the_first_are_joined() {
         assert_eq!(in_script("00630342494e00020102010368"), Some(vec![1, 2, 3]));
-        // Whatever the tag says, it is skipped.
+        // The tag is skipped, whatever its content.
         assert_eq!(in_script("00630342494e020707020102010368"), Some(vec![1, 2, 3]));
         assert_eq!(in_script("00630342494e0068"), Some(vec![]));
         assert_eq!(in_script("00630342494e68"), Some(vec![]));

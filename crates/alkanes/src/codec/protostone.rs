@@ -48,7 +48,7 @@ pub enum ProtostoneError {
     Short {
         /// Position of the protostone, from 0.
         index: usize,
-        /// Integers that it says it has.
+        /// Number of integers that it announces.
         announced: u128,
         /// Integers that are there.
         left: usize,
@@ -144,7 +144,7 @@ pub fn decode_protostones(protocol: &[u128]) -> Result<Vec<Protostone>, Protosto
         let count = count.ok_or(ProtostoneError::Short { index: stones.len(), announced, left })?;
         let mut fields = integers.by_ref().take(count);
         stones.push(Protostone::from_fields(protocol_tag, &mut fields));
-        // Malformed edicts are given up halfway; the next protostone begins where this one said it would.
+        // Malformed edicts end early; the next protostone begins where this one's count ends.
         fields.for_each(drop);
     }
     Ok(stones)

@@ -1,4 +1,4 @@
-//! Runestones with a protocol field: the part of a transaction's outputs that speaks of runes and protostones (protocol B3).
+//! Runestones with a protocol field, which carries protostones (protocol B3).
 
 use bitcoin::absolute::LockTime;
 use bitcoin::blockdata::constants::MAX_SCRIPT_ELEMENT_SIZE;
@@ -16,12 +16,12 @@ const PROTOCOL_TAG: u128 = 16383;
 /// Tag that ends the fields; edicts of base runes follow (protocol B3).
 const BODY_TAG: u128 = 0;
 
-/// Outputs of nine bytes, the shortest, that a block has room for: one million bytes, each counted four times.
+/// Most outputs that fit a block: the shortest has nine bytes, and a block one million, each counted four times.
 const OUTPUT_COUNT_MAX: usize = 1_000_000 / 9;
 
-/// What the first output that begins with `OP_RETURN OP_13` says (protocol B3).
+/// The content of the first output that begins with `OP_RETURN OP_13` (protocol B3).
 #[derive(Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant)] // read and taken apart at once, one per transaction, never kept in numbers
+#[allow(clippy::large_enum_variant)] // one per transaction, destructured at once, never stored in a collection
 pub enum Artifact {
     /// A runestone that holds.
     Runestone(Runestone),
@@ -29,7 +29,7 @@ pub enum Artifact {
     Cenotaph(ordinals::Cenotaph),
 }
 
-/// A runestone: what it says of base runes, and the protocol field that base runes know nothing of.
+/// A runestone: its fields for base runes, and the protocol field, which runes ignore.
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Runestone {
     /// Etching, mint, pointer and edicts of base runes, by the rules of runes (protocol B3, B20).
@@ -41,7 +41,7 @@ pub struct Runestone {
 /// Why a runestone cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RunestoneEncodeError {
-    /// No block has room for so many outputs.
+    /// More outputs than fit a block.
     #[error("a transaction cannot have {output_count} outputs")]
     TooManyOutputs {
         /// Outputs of the transaction that was assumed.

@@ -3,7 +3,7 @@
 /// The longest varint, in bytes (protocol B3).
 pub const VARINT_LEN_MAX_BYTES: usize = 19;
 
-/// Bits of the nineteenth byte that would lie beyond the 128th bit (protocol B3).
+/// Bits of the nineteenth byte beyond the 128th bit (protocol B3).
 const LAST_BYTE_OVERFLOW: u8 = 0b0111_1100;
 
 /// Why bytes are not a varint (protocol B3).
@@ -52,7 +52,7 @@ pub fn append_varint(mut value: u128, bytes: &mut Vec<u8>) {
     bytes.push(value as u8);
 }
 
-/// Bytes that are known to be varints from end to end, read one at a time.
+/// Bytes that were checked to be varints from end to end, read one at a time.
 ///
 /// The integers are not collected: a byte can stand for sixteen, and the bytes are untrusted.
 #[derive(Debug, Clone)]

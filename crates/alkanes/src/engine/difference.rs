@@ -1,4 +1,4 @@
-//! Where two engines part, in words.
+//! The first difference between the effects of two engines, as text.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
@@ -12,9 +12,9 @@ use crate::{SavedSheet, StateKey, Trace};
 const SHOWN_BYTES: usize = 256;
 /// Bytes of the text of a trace or a sheet: a contract decides how long the whole is.
 const SHOWN_TEXT: usize = 64 << 10;
-/// Bytes of the text of one event of a trace that has no room.
+/// Most bytes of the text of one event of a trace that is too long.
 const SHOWN_EVENT: usize = 4 << 10;
-/// Events of a trace that has no room, before the first one that differs.
+/// Events that are shown of a trace that is too long, before the first one that differs.
 const EVENTS_BEFORE: usize = 3;
 
 impl BlockEffects {
@@ -23,23 +23,23 @@ impl BlockEffects {
     pub fn first_difference(&self, other: &Self) -> Option<String> {
         self.first_trace_difference(other).or_else(|| self.first_write_difference(other)).or_else(|| {
             let both = self.funded.iter().zip(&other.funded);
-            let place = both.take_while(|(left, right)| left == right).count();
-            let show = |effects: &Self| effects.funded.get(place).map_or("none".to_owned(), ToString::to_string);
+            let index = both.take_while(|(left, right)| left == right).count();
+            let show = |effects: &Self| effects.funded.get(index).map_or("none".to_owned(), ToString::to_string);
             (self.funded != other.funded)
-                .then(|| format!("funded output {place}: {} on the left, {} on the right", show(self), show(other)))
+                .then(|| format!("funded output {index}: {} on the left, {} on the right", show(self), show(other)))
         })
     }
 
     fn first_trace_difference(&self, other: &Self) -> Option<String> {
         let count = self.traces.len().max(other.traces.len());
-        let place = (0..count).find(|place| self.traces.get(*place) != other.traces.get(*place))?;
-        let outpoint = |effects: &Self| effects.traces.get(place).map(|(outpoint, _)| *outpoint);
+        let index = (0..count).find(|index| self.traces.get(*index) != other.traces.get(*index))?;
+        let outpoint = |effects: &Self| effects.traces.get(index).map(|(outpoint, _)| *outpoint);
         match (outpoint(self), outpoint(other)) {
             (Some(left), Some(right)) if left == right => {
-                let (left_trace, right_trace) = (&self.traces[place].1, &other.traces[place].1);
+                let (left_trace, right_trace) = (&self.traces[index].1, &other.traces[index].1);
                 let event = first_event_difference(left_trace, right_trace);
                 Some(format!(
-                    "traces: message {place} at {left} differs from event {event} on\nleft:\n{}right:\n{}",
+                    "traces: message {index} at {left} differs from event {event} on\nleft:\n{}right:\n{}",
                     show_trace(left_trace, event),
                     show_trace(right_trace, event)
                 ))
@@ -48,7 +48,7 @@ impl BlockEffects {
                 let show = |outpoint: Option<_>| {
                     outpoint.map_or("no message".to_owned(), |outpoint: bitcoin::OutPoint| outpoint.to_string())
                 };
-                Some(format!("traces: message {place} is {} on the left, {} on the right", show(left), show(right)))
+                Some(format!("traces: message {index} is {} on the left, {} on the right", show(left), show(right)))
             }
         }
     }
@@ -86,7 +86,7 @@ fn first_event_difference(left: &Trace, right: &Trace) -> usize {
     left.events.iter().zip(&right.events).take_while(|(left, right)| left == right).count()
 }
 
-/// A text that takes no more than it has room for.
+/// A text of bounded length.
 struct Bounded {
     text: String,
     room: usize,
@@ -109,23 +109,23 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// A trace, line by line; of one that has no room what is around the first event that differs.
+/// A trace, line by line; of one that is too long the events around the first that differs.
 fn show_trace(trace: &Trace, first: usize) -> String {
     let mut events = trace.events.iter().enumerate();
     let mut whole = Bounded::new(SHOWN_TEXT);
-    if events.try_for_each(|(place, event)| writeln!(whole, "  {place}: {event:?}")).is_ok() {
+    if events.try_for_each(|(index, event)| writeln!(whole, "  {index}: {event:?}")).is_ok() {
         return whole.text;
     }
     let count = trace.events.len();
     let mut text = format!("  {count} events, of which\n");
-    for (place, event) in trace.events.iter().enumerate().skip(first.saturating_sub(EVENTS_BEFORE)) {
+    for (index, event) in trace.events.iter().enumerate().skip(first.saturating_sub(EVENTS_BEFORE)) {
         let mut line = Bounded::new(SHOWN_EVENT);
         let cut = if write!(line, "{event:?}").is_ok() { "" } else { "…" };
         if text.len() + line.text.len() > SHOWN_TEXT {
             break;
         }
         // Writing to a string cannot fail.
-        _ = writeln!(text, "  {place}: {}{cut}", line.text);
+        _ = writeln!(text, "  {index}: {}{cut}", line.text);
     }
     text
 }
@@ -155,8 +155,8 @@ fn show_value(key: &StateKey, value: &[u8]) -> String {
             Ok(sheet) => {
                 let mut text = Bounded::new(SHOWN_TEXT);
                 let mut entries = sheet.entries.iter().enumerate();
-                let written = entries.try_for_each(|(place, (id, amount))| {
-                    write!(text, "{}{amount} of {id}", if place == 0 { "" } else { ", " })
+                let written = entries.try_for_each(|(index, (id, amount))| {
+                    write!(text, "{}{amount} of {id}", if index == 0 { "" } else { ", " })
                 });
                 match written {
                     Ok(()) if sheet.entries.is_empty() => "nothing".to_owned(),

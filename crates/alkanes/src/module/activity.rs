@@ -1,4 +1,4 @@
-//! Which scripts had a part in which transactions with protostones.
+//! Scripts that took part in transactions with protostones.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,12 +7,12 @@ use bitcoin::{OutPoint, Script, Transaction};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::ModuleWriter;
 
-use super::TransactionPlaces;
+use super::TransactionIndices;
 use super::messages::Messages;
-use super::outputs::KnownOutputs;
+use super::outputs::SpentOutputs;
 use crate::codec::{ALKANES_PROTOCOL, Protostone, Runestone};
 use crate::reader::{RECEIVES, SPENDS};
-use crate::rows::{ScriptKey, place_key};
+use crate::rows::{ScriptKey, position_key};
 use crate::tables::ACTIVITY;
 use crate::{BlockEffects, StateError};
 
@@ -21,13 +21,13 @@ use crate::{BlockEffects, StateError};
 pub(super) fn write(
     block: &ConnectedBlock,
     effects: &BlockEffects,
-    places: &TransactionPlaces,
-    known: &KnownOutputs,
+    indices: &TransactionIndices,
+    known: &SpentOutputs,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
     let mut messages = Messages::of(effects)?;
-    for (place, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
+    for (position, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
         let Some(stones) = protostones(transaction) else { continue };
         let mut roles: BTreeMap<ScriptKey, u8> = BTreeMap::new();
         let mut note = |script: &Script, role: u8| {
@@ -35,12 +35,13 @@ pub(super) fn write(
                 *roles.entry(ScriptKey::of(script)).or_default() |= role;
             }
         };
-        let spent = block.spent.as_ref().and_then(|spent| spent.get(place));
+        let spent = block.spent.as_ref().and_then(|spent| spent.get(position));
         for (index, input) in transaction.input.iter().enumerate() {
             let OutPoint { txid, vout } = input.previous_output;
-            let own = || block.block.txdata.get(*places.get(&txid)? as usize)?.output.get(vout as usize);
-            let told = spent.and_then(|spent| spent.get(index)).or_else(own).map(|output| &*output.script_pubkey);
-            if let Some(script) = told.or_else(|| known.row(&input.previous_output).map(|row| &*row.script)) {
+            let own = || block.block.txdata.get(*indices.get(&txid)? as usize)?.output.get(vout as usize);
+            let spent_script =
+                spent.and_then(|spent| spent.get(index)).or_else(own).map(|output| &*output.script_pubkey);
+            if let Some(script) = spent_script.or_else(|| known.row(&input.previous_output).map(|row| &*row.script)) {
                 note(script, SPENDS);
             }
         }
@@ -56,7 +57,7 @@ pub(super) fn write(
         messages.list(txid, roles.keys());
         for (script, role) in roles {
             let mut key = script.0.to_vec();
-            key.extend_from_slice(&place_key(block.id.height, place as u32));
+            key.extend_from_slice(&position_key(block.id.height, position as u32));
             let mut value = txid.as_byte_array().to_vec();
             value.push(role);
             rows.put(&ACTIVITY, &key, &value)?;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::ModuleWriter;
 
-use super::TransactionPlaces;
-use crate::rows::{decode_amount, encode_amount, id_key, place_key};
+use super::TransactionIndices;
+use crate::rows::{decode_amount, encode_amount, id_key, position_key};
 use crate::state::decode_outpoint;
 use crate::tables::{CREATED, CREATIONS, TOTALS};
 use crate::{BlockEffects, StateError, StateKey};
@@ -18,16 +18,16 @@ const CREATED_COUNT: &[u8] = &[1];
 pub(super) fn write(
     height: Height,
     effects: &BlockEffects,
-    places: &TransactionPlaces,
+    indices: &TransactionIndices,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let mut origins: HashMap<AlkaneId, (u32, u32)> = HashMap::new();
     for (key, value) in &effects.writes {
         if let StateKey::Deployment(id) = key {
             let outpoint = decode_outpoint(value)?;
-            // One more than the place, so that contracts without an origin come first.
-            let place = places.get(&outpoint.txid).map_or(0, |place| place + 1);
-            origins.insert(*id, (place, outpoint.vout));
+            // One more than the index, so that contracts without an origin come first.
+            let index = indices.get(&outpoint.txid).map_or(0, |index| index + 1);
+            origins.insert(*id, (index, outpoint.vout));
         }
     }
     let mut created = Vec::new();
@@ -42,8 +42,8 @@ pub(super) fn write(
         return Ok(());
     }
     created.sort_unstable();
-    for (place, (_, id)) in (0u32..).zip(&created) {
-        let position = place_key(height, place);
+    for (index, (_, id)) in (0u32..).zip(&created) {
+        let position = position_key(height, index);
         rows.put(&CREATED, &position, &id_key(*id))?;
         rows.put(&CREATIONS, &id_key(*id), &position)?;
     }

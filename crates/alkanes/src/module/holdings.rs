@@ -1,4 +1,4 @@
-//! Who holds how much of what, kept with every block, and its order by amount.
+//! Amounts by alkane and holder, updated with every block, and holders ranked by amount.
 
 use std::collections::BTreeMap;
 

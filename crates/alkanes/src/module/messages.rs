@@ -6,14 +6,14 @@ use bitcoin::Txid;
 use paraffin_primitives::Height;
 use paraffin_store::ModuleWriter;
 
-use crate::rows::{ScriptKey, decode_message_count, message_key, place_key};
+use crate::rows::{ScriptKey, decode_message_count, message_key, position_key};
 use crate::tables::{MESSAGE_COUNTS, MESSAGES};
 use crate::{BlockEffects, StateError};
 
 /// Messages of one transaction: consecutive rows of `block_traces`.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    /// Place of the first trace in the block.
+    /// Number of the first trace in the block.
     first: u32,
     count: u32,
 }
@@ -28,9 +28,9 @@ impl Messages {
     /// The messages that a block has traces of.
     pub(super) fn of(effects: &BlockEffects) -> Result<Self, StateError> {
         let mut by_transaction: HashMap<Txid, Run> = HashMap::new();
-        for (place, (outpoint, _)) in (0u32..).zip(&effects.traces) {
-            let run = by_transaction.entry(outpoint.txid).or_insert(Run { first: place, count: 0 });
-            if run.first + run.count != place {
+        for (number, (outpoint, _)) in (0u32..).zip(&effects.traces) {
+            let run = by_transaction.entry(outpoint.txid).or_insert(Run { first: number, count: 0 });
+            if run.first + run.count != number {
                 let txid = outpoint.txid;
                 return Err(StateError::Damaged(format!("traces of other transactions stand between those of {txid}")));
             }
@@ -53,7 +53,7 @@ impl Messages {
         for (script, runs) in self.by_script {
             let mut count = decode_message_count(rows.get(&MESSAGE_COUNTS, &script.0)?.as_deref())?;
             for run in runs {
-                rows.put(&MESSAGES, &message_key(script, count), &place_key(height, run.first))?;
+                rows.put(&MESSAGES, &message_key(script, count), &position_key(height, run.first))?;
                 let full = || StateError::Damaged("a script has 2^32 messages".to_owned());
                 count = count.checked_add(run.count).ok_or_else(full)?;
             }

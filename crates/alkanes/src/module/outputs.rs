@@ -6,27 +6,27 @@ use bitcoin::{OutPoint, Script, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
-use super::TransactionPlaces;
+use super::TransactionIndices;
 use super::holdings::Holdings;
 use crate::rows::{Holder, OutputRow, ScriptKey, outpoint_key};
 use crate::tables::{LIVE, OUTPUTS, SCRIPTS, SHEETS, SPENT, TOTALS};
 use crate::{BlockEffects, Parameters, SavedSheet, Sheet, StateError, StateKey};
 
-/// Spent outputs that are worth a thread that looks for what they hold; for nearly all no file is read.
+/// Spent outputs that one thread looks up; for nearly all no file is read.
 const LOOKED_UP_BY_ONE: usize = 512;
 
 /// Row of table `totals`: the genesis outpoint's output, from its block until it is spent or gets its alkanes.
 const GENESIS_OUTPUT: &[u8] = &[2];
 
-/// What is known of the outputs that a block spends and that were made before it.
-pub(super) struct KnownOutputs {
+/// Rows of the outputs that a block spends and that were created before it.
+pub(super) struct SpentOutputs {
     genesis: OutPoint,
     /// `None`: neither alkanes nor base runes were sent to it before the block.
     rows: HashMap<OutPoint, Option<OutputRow>, KeyHashing>,
 }
 
-impl KnownOutputs {
-    /// Looks every spent output up, once.
+impl SpentOutputs {
+    /// Looks up every spent output once.
     pub(super) fn of_inputs(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<Self, StateError> {
         let own: HashSet<&Txid, KeyHashing> = block.txids.iter().collect();
         let inputs = block.block.txdata.iter().flat_map(|transaction| &transaction.input);
@@ -43,7 +43,7 @@ impl KnownOutputs {
         })
     }
 
-    /// Whether an input of the block is known to hold nothing. The genesis outpoint holds something on networks that never
+    /// Whether an input of the block certainly holds nothing. The genesis outpoint holds something on networks that never
     /// had such an output.
     pub(super) fn is_empty_input(&self, outpoint: &OutPoint) -> bool {
         *outpoint != self.genesis && matches!(self.rows.get(outpoint), Some(None))
@@ -77,8 +77,8 @@ pub(super) fn watch_genesis(
     }
     let genesis = parameters.genesis_outpoint();
     if height == parameters.genesis_outpoint_height
-        && let Some(place) = block.txids.iter().position(|txid| *txid == genesis.txid)
-        && let Some(row) = output_row(block, place, genesis.vout, true)
+        && let Some(index) = block.txids.iter().position(|txid| *txid == genesis.txid)
+        && let Some(row) = output_row(block, index, genesis.vout, true)
     {
         rows.put(&TOTALS, GENESIS_OUTPUT, &row.encode())?;
     }
@@ -89,11 +89,11 @@ pub(super) fn watch_genesis(
     Ok(())
 }
 
-fn output_row(block: &ConnectedBlock, place: usize, vout: u32, is_listed: bool) -> Option<OutputRow> {
-    let output = block.block.txdata.get(place)?.output.get(vout as usize)?;
+fn output_row(block: &ConnectedBlock, index: usize, vout: u32, is_listed: bool) -> Option<OutputRow> {
+    let output = block.block.txdata.get(index)?.output.get(vout as usize)?;
     Some(OutputRow {
         height: block.id.height,
-        place: place as u32,
+        index: index as u32,
         value: output.value.to_sat(),
         is_listed,
         script: output.script_pubkey.clone(),
@@ -103,7 +103,7 @@ fn output_row(block: &ConnectedBlock, place: usize, vout: u32, is_listed: bool) 
 /// Takes spent outputs out of the listings. Before the state changes, for it counts what they held until now.
 pub(super) fn write_spent(
     block: &ConnectedBlock,
-    known: &KnownOutputs,
+    known: &SpentOutputs,
     holdings: &mut Holdings,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
@@ -126,8 +126,8 @@ pub(super) fn write_spent(
 pub(super) fn write_funded(
     parameters: &Parameters,
     block: &ConnectedBlock,
-    (effects, places): (&BlockEffects, &TransactionPlaces),
-    known: &KnownOutputs,
+    (effects, indices): (&BlockEffects, &TransactionIndices),
+    known: &SpentOutputs,
     holdings: &mut Holdings,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
@@ -143,8 +143,8 @@ pub(super) fn write_funded(
         if is_listed && matches!(key, StateKey::BaseSheet(_)) {
             continue;
         }
-        if let Some(place) = places.get(&outpoint.txid)
-            && let Some(row) = output_row(block, *place as usize, outpoint.vout, is_listed)
+        if let Some(index) = indices.get(&outpoint.txid)
+            && let Some(row) = output_row(block, *index as usize, outpoint.vout, is_listed)
         {
             rows.put(&OUTPUTS, &outpoint_key(outpoint), &row.encode())?;
             if is_listed {
@@ -168,7 +168,7 @@ pub(super) fn write_funded(
         if known.is_spent(outpoint) {
             continue;
         }
-        let row = places.get(&outpoint.txid).and_then(|place| output_row(block, *place as usize, outpoint.vout, true));
+        let row = indices.get(&outpoint.txid).and_then(|index| output_row(block, *index as usize, outpoint.vout, true));
         let (Some(row), Some(sheet)) = (row, sheets.get(outpoint)) else {
             return Err(StateError::Damaged(format!("the engine funded {outpoint}, which is no output of the block")));
         };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bitcoin::Txid;
 use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
-use super::outputs::KnownOutputs;
+use super::outputs::SpentOutputs;
 use crate::reader::recent_height;
 use crate::rows::{StateRow, read_value};
 use crate::tables::RECENT;
@@ -19,13 +19,13 @@ const EARLY_BYTES_MAX: usize = 16 << 20;
 /// The state before the block being applied.
 pub(super) struct WriterState<'a, 'w> {
     rows: &'a ModuleWriter<'w>,
-    known: &'a KnownOutputs,
+    known: &'a SpentOutputs,
     /// Sheets of the outputs that the block spends, up to the limit: read together, since each is looked for in all files.
     sheets: HashMap<StateKey, Option<Vec<u8>>, KeyHashing>,
 }
 
 impl<'a, 'w> WriterState<'a, 'w> {
-    pub(super) fn new(rows: &'a ModuleWriter<'w>, known: &'a KnownOutputs) -> Result<Self, StateError> {
+    pub(super) fn new(rows: &'a ModuleWriter<'w>, known: &'a SpentOutputs) -> Result<Self, StateError> {
         let keys: Vec<StateKey> =
             known.holders().flat_map(|outpoint| [StateKey::Sheet(*outpoint), StateKey::BaseSheet(*outpoint)]).collect();
         let bytes = AtomicUsize::new(0);
@@ -49,7 +49,7 @@ fn read(rows: &ModuleWriter<'_>, key: &StateKey) -> Result<Option<Vec<u8>>, Stat
 
 impl StateReader for WriterState<'_, '_> {
     fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
-        // Nearly all inputs of a block hold neither alkanes nor base runes, and that was found out with one read each.
+        // Nearly all inputs of a block hold neither alkanes nor base runes, and one read each has shown it.
         if let StateKey::Sheet(outpoint) | StateKey::BaseSheet(outpoint) = key
             && self.known.is_empty_input(outpoint)
         {

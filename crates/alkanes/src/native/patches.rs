@@ -20,7 +20,7 @@ const OWNERLESS_FROM: u64 = 950_564;
 /// The transaction whose protostones are ignored; what its inputs held is lost.
 const IGNORED: &str = "5cbb0c466dd08d7af9223d45105fbbf0fdc9fb7cda4831c183d6b0cb5ba60fb0";
 
-/// Whether the protostones of a transaction are not looked at.
+/// Whether the protostones of a transaction are ignored.
 pub(crate) fn ignores_protostones(parameters: &Parameters, txid: &Txid) -> bool {
     parameters.network == Network::Mainnet && txid.to_string() == IGNORED
 }

@@ -1,4 +1,4 @@
-//! How much a request may announce. A nested message of two bytes on the wire is a hundred in memory, so nested messages
+//! Bounds of decoded requests. A nested message of two bytes on the wire is a hundred in memory, so nested messages
 //! are counted before any of them is made.
 
 use prost::Message;

@@ -33,7 +33,7 @@ pub(crate) fn apply_edict(
         return Err(Void::EdictId.into());
     }
     let available = current.get(id);
-    // An id that is asked for is in the sheet from then on, be it with 0, and in those of the outputs: it counts as seen.
+    // An id that an edict names is in the sheets from then on, also with amount 0: it counts as seen.
     current.set(id, available);
     for (vout, share) in shares(rules, outputs, edict, available)? {
         let balance = current.get(id);
@@ -60,7 +60,7 @@ fn shares(rules: EdictRules, outputs: &[TxOut], edict: &Edict, available: u128) 
     }
     if amount == 0 {
         let (each, odd) = (available / count, available % count);
-        return Ok(holding.zip(0u128..).map(|((vout, _), place)| (vout, each + u128::from(place < odd))).collect());
+        return Ok(holding.zip(0u128..).map(|((vout, _), index)| (vout, each + u128::from(index < odd))).collect());
     }
     let mut remaining = available;
     let mut shares = Vec::with_capacity(outputs.len());

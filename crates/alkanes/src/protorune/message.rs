@@ -1,4 +1,4 @@
-//! A protostone's message and what it leaves in the sheets (protocol B6, steps 1 to 5).
+//! A protostone's message and what it leaves in the sheets (protocol B6.1 to B6.5).
 
 use super::{Fault, Placed, Sheets};
 use crate::codec::{MessageRoute, Protostone};

@@ -2,19 +2,19 @@ use bitcoin::OutPoint;
 use paraffin_primitives::{AlkaneId, Height};
 
 use super::ChainState;
-use crate::rows::{Cursor, Etching, Page, Parser, append_ordered, decode_amount, id_key, place_key};
+use crate::rows::{Cursor, Etching, Page, Parser, append_ordered, decode_amount, id_key, position_key};
 use crate::tables::{CREATED, CREATIONS, ETCHINGS, SEEN_AT, TOTALS};
 use crate::{StateError, StateKey, StateReader};
 
-/// Where and how a contract came to be.
+/// The creation of a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Creation {
     /// The contract.
     pub id: AlkaneId,
     /// Height of the block.
     pub height: Height,
-    /// Place among the contracts created in that block.
-    pub place: u32,
+    /// Index among the contracts created in that block.
+    pub index: u32,
 }
 
 /// Order of the listing of contracts.
@@ -32,15 +32,15 @@ impl ChainState {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn alkanes(&self, order: Order, after: Option<&Cursor>, limit: usize) -> Result<Page<Creation>, StateError> {
-        let newest = Cursor(place_key(self.height, u32::MAX).to_vec());
+        let newest = Cursor(position_key(self.height, u32::MAX).to_vec());
         let (after, backwards) = match order {
             Order::Oldest => (after, false),
             Order::Newest => (after.or(Some(&newest)), true),
         };
         let mut page = self.page(&CREATED, &[], after, backwards, limit, |(key, value)| {
             let mut parser = Parser::new("created", &key);
-            let (height, place) = (parser.number()?, parser.number()?);
-            Ok(Some(Creation { id: Parser::new("created", &value).id()?, height, place }))
+            let (height, index) = (parser.number()?, parser.number()?);
+            Ok(Some(Creation { id: Parser::new("created", &value).id()?, height, index }))
         })?;
         let count = page.items.len();
         page.items.retain(|creation| creation.height <= self.height);
@@ -50,7 +50,7 @@ impl ChainState {
         Ok(page)
     }
 
-    /// Contracts created so far, built-in ones included; now, also when an older block was asked for.
+    /// Contracts created so far, built-in ones included; always as of the newest block.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -59,15 +59,15 @@ impl ChainState {
         u64::try_from(count).map_err(|_| StateError::Damaged("the number of contracts is out of range".to_owned()))
     }
 
-    /// When a contract was created; `None` when it was not, up to the height asked for.
+    /// The creation of a contract; `None` when it was created after the requested height, or never.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn creation(&self, id: AlkaneId) -> Result<Option<Creation>, StateError> {
         let Some(stored) = self.snapshot.get(&CREATIONS, &id_key(id))? else { return Ok(None) };
         let mut parser = Parser::new("creations", &stored);
-        let (height, place) = (parser.number()?, parser.number()?);
-        Ok((height <= self.height).then_some(Creation { id, height, place }))
+        let (height, index) = (parser.number()?, parser.number()?);
+        Ok((height <= self.height).then_some(Creation { id, height, index }))
     }
 
     /// The shadow outpoint of the message that created a contract; `None` for a built-in one (protocol B7).

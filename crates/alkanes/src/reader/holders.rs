@@ -27,7 +27,7 @@ pub struct HoldingOf {
     pub id: AlkaneId,
     /// Base units; 2^128 - 1 also stands for more.
     pub amount: u128,
-    /// Unspent outputs that it lies in; 0 of a contract.
+    /// Number of unspent outputs with the amount; 0 of a contract.
     pub outputs: u64,
 }
 
@@ -35,7 +35,7 @@ impl ChainState {
     /// Holders of an alkane, the greatest amount first. The script of a holder: [`Self::script`].
     ///
     /// A page costs its rows. As of an older block it costs a row for everyone who has held the alkane until now, of which
-    /// no more than a page is kept in memory.
+    /// no more than a page is held in memory.
     ///
     /// # Errors
     /// The store cannot be read or is damaged, or the time of [`Self::until`] is over.
@@ -60,21 +60,21 @@ impl ChainState {
             let (key, value) = row?;
             let holder = Holder::parse(&mut Parser::new("holdings", &key[prefix.len()..]))?;
             let amount = WideAmount::parse(&mut Parser::new("holdings", &value))?;
-            let place = rank(amount, holder);
-            if after.is_some_and(|after| place <= after.0) {
+            let rank_key = rank(amount, holder);
+            if after.is_some_and(|after| rank_key <= after.0) {
                 continue;
             }
-            greatest.insert(place, Holding { holder, amount: amount.saturated() });
+            greatest.insert(rank_key, Holding { holder, amount: amount.saturated() });
             if greatest.len() > limit.saturating_add(1) {
                 greatest.pop_last();
             }
         }
         let more = greatest.len() > limit && greatest.pop_last().is_some();
-        let next = greatest.last_key_value().filter(|_| more).map(|(place, _)| Cursor(place.clone()));
+        let next = greatest.last_key_value().filter(|_| more).map(|(rank_key, _)| Cursor(rank_key.clone()));
         Ok(Page { items: greatest.into_values().collect(), next })
     }
 
-    /// Who holds how much of every alkane, or of `what` alone, in the order of the ids. Rows are read as they are asked for: one for
+    /// Holders and amounts of every alkane, or of `what` alone, in the order of the ids. Rows are read as they are asked for: one for
     /// everyone who has held an alkane until now.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use paraffin_primitives::Height;
 use super::ChainState;
 use super::traces::Traced;
 use crate::StateError;
-use crate::rows::{Parser, ScriptKey, decode_message_count, message_key, place_key};
+use crate::rows::{Parser, ScriptKey, decode_message_count, message_key, position_key};
 use crate::tables::{BLOCK_TRACES, MESSAGE_COUNTS, MESSAGES};
 
 /// A message of a transaction that a script had a part in. What it did: [`ChainState::trace`].
@@ -14,7 +14,7 @@ pub struct ScriptMessage {
     pub outpoint: OutPoint,
     /// Height of its block.
     pub height: Height,
-    /// Place of its transaction in the block.
+    /// Index of its transaction in the block.
     pub transaction_index: u32,
     /// Whether its effects were kept ([`BlockEffects::undone`](crate::BlockEffects::undone)).
     pub stands: bool,
@@ -24,7 +24,7 @@ impl ChainState {
     /// Messages of the transactions that [`Self::activity_of`] lists, the newest first: at most `limit` behind the first
     /// `offset`, and how many there are in all.
     ///
-    /// A page costs the rows that it shows, wherever it lies, and however many there are.
+    /// A page costs the rows that it shows, whatever its offset and the length of the list.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -48,11 +48,11 @@ impl ChainState {
             let (key, value) = rows.next().ok_or_else(missing)??;
             let first = Parser::new("messages", &key[32..]).number()?;
             let mut value = Parser::new("messages", &value);
-            let (height, first_place) = (value.number()?, value.number()?);
+            let (height, first_number) = (value.number()?, value.number()?);
             while left > first && items.len() < wanted {
                 left -= 1;
-                let place = first_place.checked_add(left - first).ok_or_else(missing)?;
-                let traced = self.snapshot.get(&BLOCK_TRACES, &place_key(height, place))?.ok_or_else(missing)?;
+                let number = first_number.checked_add(left - first).ok_or_else(missing)?;
+                let traced = self.snapshot.get(&BLOCK_TRACES, &position_key(height, number))?.ok_or_else(missing)?;
                 let Traced { outpoint, transaction_index, stands } = Traced::read(&traced)?;
                 items.push(ScriptMessage { outpoint, height, transaction_index, stands });
             }

@@ -16,7 +16,7 @@ pub struct FundedOutput {
     pub value: u64,
     /// Height of its transaction.
     pub height: Height,
-    /// Place of its transaction in the block.
+    /// Index of its transaction in the block.
     pub transaction_index: u32,
     /// Its script.
     pub script: ScriptBuf,
@@ -29,7 +29,7 @@ pub struct ActivityEntry {
     pub txid: Txid,
     /// Height of its block.
     pub height: Height,
-    /// Its place in the block.
+    /// Its index in the block.
     pub transaction_index: u32,
     /// An input was the script's. Of outputs of earlier blocks that held no alkanes this is known only where the node reports
     /// what blocks spend.
@@ -39,17 +39,17 @@ pub struct ActivityEntry {
 }
 
 impl ChainState {
-    /// What is known of an output that alkanes or base runes were ever sent to, also when it is spent.
+    /// An output that alkanes or base runes were ever sent to, also when it is spent.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn output(&self, outpoint: &OutPoint) -> Result<Option<FundedOutput>, StateError> {
         let Some(stored) = self.snapshot.get(&OUTPUTS, &outpoint_key(outpoint))? else { return Ok(None) };
-        let OutputRow { height, place, value, script, .. } = OutputRow::decode(&stored)?;
+        let OutputRow { height, index, value, script, .. } = OutputRow::decode(&stored)?;
         if height > self.height {
             return Ok(None);
         }
-        Ok(Some(FundedOutput { outpoint: *outpoint, value, height, transaction_index: place, script }))
+        Ok(Some(FundedOutput { outpoint: *outpoint, value, height, transaction_index: index, script }))
     }
 
     /// The script of a key, when alkanes were ever sent to it.
@@ -63,7 +63,7 @@ impl ChainState {
     /// Unspent outputs of a script that hold alkanes, the oldest first. What they hold: [`Self::sheet`].
     ///
     /// A page costs the rows that it shows, however many the script has. As of an older block it also costs those that the
-    /// script has spent since, of which no more than two pages are kept in memory.
+    /// script has spent since, of which no more than two pages are held in memory.
     ///
     /// # Errors
     /// The store cannot be read or is damaged, or the time of [`Self::until`] is over.
@@ -74,11 +74,11 @@ impl ChainState {
         limit: usize,
     ) -> Result<Page<FundedOutput>, StateError> {
         let key = ScriptKey::of(script);
-        let funded = |Listing { height, place, outpoint, value }| FundedOutput {
+        let funded = |Listing { height, index, outpoint, value }| FundedOutput {
             outpoint,
             value,
             height,
-            transaction_index: place,
+            transaction_index: index,
             script: script.to_owned(),
         };
         if self.is_newest {
@@ -106,9 +106,9 @@ impl ChainState {
         }
         from.truncate(key.0.len());
         from.extend_from_slice(&self.height.saturating_add(1).to_be_bytes());
-        let order = |listing: &Listing| (listing.height, listing.place, listing.outpoint.vout);
-        for (place, row) in self.snapshot.range(&SPENT, &from, &to).enumerate() {
-            if place.is_multiple_of(ROWS_PER_CHECK) {
+        let order = |listing: &Listing| (listing.height, listing.index, listing.outpoint.vout);
+        for (index, row) in self.snapshot.range(&SPENT, &from, &to).enumerate() {
+            if index.is_multiple_of(ROWS_PER_CHECK) {
                 self.check()?;
             }
             let (key, value) = row?;

@@ -43,21 +43,21 @@ impl ChainState {
         // Contracts never remove a key, so those of today are all that there ever were.
         for row in self.snapshot.range(&STORAGE, &from, &to) {
             let (key, newest) = row?;
-            let place = &key[contract_key.len()..];
-            if after.is_some_and(|after| after.0 == place) {
+            let suffix = &key[contract_key.len()..];
+            if after.is_some_and(|after| after.0 == suffix) {
                 continue;
             }
             let stored =
                 if self.is_newest { Some(newest) } else { self.snapshot.get_at(&STORAGE, &key, self.height)? };
             let Some(stored) = stored else { continue };
-            let (name, value) = storage_row(place, &stored)?;
+            let (name, value) = storage_row(suffix, &stored)?;
             if !name.starts_with(prefix) {
                 continue;
             }
             if entries.len() == limit {
                 return Ok(Page { items: entries, next: last.map(Cursor) });
             }
-            last = Some(place.to_vec());
+            last = Some(suffix.to_vec());
             entries.push((name, value));
         }
         Ok(Page { items: entries, next: None })

@@ -12,7 +12,7 @@ use crate::{StateError, StateKey, StateReader, Trace};
 pub struct BlockTrace {
     /// Shadow outpoint of the message.
     pub outpoint: OutPoint,
-    /// Place of the transaction in the block.
+    /// Index of the transaction in the block.
     pub transaction_index: u32,
     /// Whether its effects were kept ([`BlockEffects::undone`](crate::BlockEffects::undone)).
     pub stands: bool,
@@ -80,7 +80,7 @@ impl StateReader for BlockState<'_> {
 }
 
 impl ChainState {
-    /// The trace of the message at a shadow outpoint; `None` when there is none up to the height asked for.
+    /// The trace of the message at a shadow outpoint; `None` when there is none up to the requested height.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.

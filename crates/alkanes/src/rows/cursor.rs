@@ -4,7 +4,7 @@ use std::str::FromStr;
 use bitcoin::hex::{DisplayHex, FromHex};
 
 /// Where a listing goes on: after the row with this key. To be handed back as it came; any other bytes are harmless, they
-/// name a place between rows.
+/// name a position between rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cursor(pub Vec<u8>);
 

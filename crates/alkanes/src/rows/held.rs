@@ -203,7 +203,7 @@ impl From<CountsRow> for HolderCounts {
     }
 }
 
-/// A row of table `held`: amount, and outputs that it lies in.
+/// A row of table `held`: amount, and number of outputs with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct HeldRow {
     pub(crate) outputs: u64,

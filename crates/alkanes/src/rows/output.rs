@@ -26,8 +26,8 @@ pub(crate) fn parse_outpoint_key(parser: &mut Parser<'_>) -> Result<OutPoint, St
 pub(crate) struct OutputRow {
     /// Height of its transaction.
     pub(crate) height: u32,
-    /// Place of its transaction in the block.
-    pub(crate) place: u32,
+    /// Index of its transaction in the block.
+    pub(crate) index: u32,
     /// Satoshi.
     pub(crate) value: u64,
     /// Whether it is listed under its script while unspent: it holds alkanes, not base runes alone.
@@ -40,7 +40,7 @@ impl OutputRow {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(16 + self.script.len());
         append_varint(u128::from(self.height), &mut bytes);
-        append_varint(u128::from(self.place) << 1 | u128::from(self.is_listed), &mut bytes);
+        append_varint(u128::from(self.index) << 1 | u128::from(self.is_listed), &mut bytes);
         append_varint(u128::from(self.value), &mut bytes);
         bytes.extend_from_slice(self.script.as_bytes());
         bytes
@@ -49,11 +49,11 @@ impl OutputRow {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, StateError> {
         let mut parser = Parser::new("outputs", bytes);
         let height = parser.small()?;
-        let place_and_listed: u64 = parser.small()?;
+        let index_and_listed: u64 = parser.small()?;
         Ok(Self {
             height,
-            place: u32::try_from(place_and_listed >> 1).map_err(|_| parser.damaged())?,
-            is_listed: place_and_listed & 1 == 1,
+            index: u32::try_from(index_and_listed >> 1).map_err(|_| parser.damaged())?,
+            is_listed: index_and_listed & 1 == 1,
             value: parser.small()?,
             script: ScriptBuf::from_bytes(parser.rest().to_vec()),
         })
@@ -61,7 +61,7 @@ impl OutputRow {
 
     /// The row of this output in the listing of its script.
     pub(crate) fn listing(&self, outpoint: OutPoint) -> Listing {
-        Listing { height: self.height, place: self.place, outpoint, value: self.value }
+        Listing { height: self.height, index: self.index, outpoint, value: self.value }
     }
 }
 
@@ -69,7 +69,7 @@ impl OutputRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Listing {
     pub(crate) height: u32,
-    pub(crate) place: u32,
+    pub(crate) index: u32,
     pub(crate) outpoint: OutPoint,
     pub(crate) value: u64,
 }
@@ -80,7 +80,7 @@ impl Listing {
         let mut key = Vec::with_capacity(48);
         key.extend_from_slice(&script.0);
         key.extend(spent_at.into_iter().flat_map(u32::to_be_bytes));
-        for number in [self.height, self.place, self.outpoint.vout] {
+        for number in [self.height, self.index, self.outpoint.vout] {
             key.extend_from_slice(&number.to_be_bytes());
         }
         key
@@ -96,9 +96,9 @@ impl Listing {
     /// Reads a row, `key` from its last three numbers on.
     pub(crate) fn parse(key: &[u8], value: &[u8]) -> Result<Self, StateError> {
         let (mut key, mut value) = (Parser::new("live", key), Parser::new("live", value));
-        let [height, place, vout] = [key.number()?, key.number()?, key.number()?];
+        let [height, index, vout] = [key.number()?, key.number()?, key.number()?];
         let outpoint = OutPoint { txid: Txid::from_byte_array(value.array()?), vout };
-        Ok(Self { height, place, outpoint, value: value.small()? })
+        Ok(Self { height, index, outpoint, value: value.small()? })
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     fn rows_of_outputs_round_trip() {
         let row = OutputRow {
             height: 900_000,
-            place: 77,
+            index: 77,
             value: 546,
             is_listed: true,
             script: ScriptBuf::from_bytes(vec![0x51, 0x20]),

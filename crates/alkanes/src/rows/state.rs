@@ -1,4 +1,4 @@
-//! Where a value of the protocol's state lies in the tables, and how it is written there.
+//! Table, key and encoding of each value of the protocol's state.
 
 use paraffin_primitives::AlkaneId;
 use paraffin_store::Table;
@@ -12,7 +12,7 @@ use crate::tables::{
 };
 use crate::{StateError, StateKey};
 
-/// Longest key of a contract's storage that is kept as it is, bytes. The store ends at 4,096.
+/// Longest key of a contract's storage that is stored as it is, bytes. The store ends at 4,096.
 pub(crate) const STORAGE_KEY_LEN_MAX: usize = 4000;
 
 /// Table and key of a value.
@@ -44,7 +44,7 @@ impl StateRow {
     }
 }
 
-/// Key of a contract's storage. A long key is cut, and a digest of all of it stands in the place of the rest.
+/// Key of a contract's storage. A long key is cut, and a digest of all of it replaces the rest.
 pub(crate) fn storage_key(contract: AlkaneId, name: &[u8]) -> Vec<u8> {
     let mut key = id_key(contract);
     if name.len() <= STORAGE_KEY_LEN_MAX {

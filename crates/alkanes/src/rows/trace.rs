@@ -1,4 +1,4 @@
-//! Traces as they are kept: tags of one byte and varints.
+//! The stored form of traces: tags of one byte and varints.
 
 use super::Parser;
 use crate::codec::append_varint;

@@ -1,4 +1,4 @@
-//! A sheet as it is kept with an output (protocol B16).
+//! A sheet as it is saved with an output (protocol B16).
 
 use paraffin_primitives::AlkaneId;
 

@@ -30,7 +30,7 @@ pub struct Overlay<'r> {
     kept_bytes_max: usize,
     layers: Vec<Layer>,
     read: RefCell<ReadCache>,
-    /// What messages do that no fuel pays for, each access to the state among it.
+    /// Unmetered work of the block's messages, each access to the state included.
     pub(crate) work: Work,
 }
 
@@ -102,7 +102,7 @@ impl<'r> Overlay<'r> {
         }
     }
 
-    /// Nothing changed yet in a block, whose messages may do so much work that no fuel pays for.
+    /// The empty overlay of a block whose messages may do at most `work` of unmetered work.
     pub(crate) fn of_block(reader: &'r dyn StateReader, parameters: &Parameters) -> Self {
         let work = Work::of_block(parameters.block_work, parameters.message_bytes);
         Self { work, ..Self::new(reader).within(parameters.state_bytes) }

@@ -1,4 +1,4 @@
-//! What is known of a contract without running it: its code, its storage, what it holds, where it was created.
+//! A contract without running it: its code, storage, holdings and creation.
 
 use bitcoin::OutPoint;
 use bitcoin::hashes::Hash as _;

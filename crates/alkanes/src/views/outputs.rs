@@ -1,4 +1,4 @@
-//! What outputs hold, by output, by address and by height (protocol B21).
+//! Alkanes of outputs, by output, by address and by height (protocol B21).
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ use crate::{SavedSheet, Sheet, StateKey, Transfer};
 /// An output and the alkanes in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputHoldings {
-    /// Which output.
+    /// Its outpoint.
     pub outpoint: OutPoint,
-    /// The output and where it stands.
+    /// The output and its position in the chain.
     pub placed: PlacedOutput,
     /// Positive amounts in the order of their ids.
     pub alkanes: Vec<Transfer>,
@@ -29,7 +29,7 @@ pub struct OutputHoldings {
 }
 
 impl OutputHoldings {
-    /// What lies on a sheet.
+    /// The holdings of an output with this sheet.
     pub(super) fn new(outpoint: OutPoint, placed: PlacedOutput, sheet: &Sheet) -> Self {
         let emptied = sheet.iter().filter(|(_, value)| *value == 0).map(|(id, _)| id).collect();
         Self { outpoint, placed, alkanes: sheet.transfers(), emptied }
@@ -57,7 +57,7 @@ impl OutputHoldings {
     }
 }
 
-/// What an output holds; `None` when there is no such output up to the view's height.
+/// Alkanes of an output; `None` when there is no such output up to the view's height.
 ///
 /// # Errors
 /// [`ViewError::State`].
@@ -67,8 +67,8 @@ pub fn held_by_output(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<
     Ok(Some(OutputHoldings::new(*outpoint, placed, &sheet)))
 }
 
-/// An output and where it stands. What the built-in contracts issue lies in an output of mainnet, on every network; the reference
-/// knows no more of it than its height.
+/// An output and its position in the chain. The genesis output is one of mainnet, on every network; the reference has no more of it
+/// than its height.
 pub(super) fn placed(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<PlacedOutput>, ViewError> {
     if *outpoint != context.parameters.genesis_outpoint() {
         return context.chain.output(outpoint);
@@ -80,7 +80,7 @@ pub(super) fn placed(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<O
     }))
 }
 
-/// What the unspent outputs of a script hold, oldest first. Outputs without alkanes are left out unless `empty_too`.
+/// Alkanes of the unspent outputs of a script, oldest first. Outputs without alkanes are left out unless `empty_too`.
 ///
 /// # Errors
 /// [`ViewError`]; [`ViewError::TooLarge`] when there are more than [`super::ViewLimits::records_max`].

@@ -1,4 +1,4 @@
-//! Views after one more block, which is run aside and forgotten (protocol A6).
+//! Views after one more block, which is run without lasting effects (protocol A6).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -90,10 +90,10 @@ impl ViewState for PreviewState<'_> {
         if self.effects.traces.iter().map(|(_, trace)| trace.bytes()).sum::<u64>() > bytes_max {
             return Ok(None);
         }
-        let places: HashMap<&Txid, u32> = self.block.txids.iter().zip(0..).collect();
+        let indices: HashMap<&Txid, u32> = self.block.txids.iter().zip(0..).collect();
         let traces = self.effects.traces.iter().map(|(outpoint, trace)| BlockTrace {
             outpoint: *outpoint,
-            transaction_index: places.get(&outpoint.txid).copied().unwrap_or(0),
+            transaction_index: indices.get(&outpoint.txid).copied().unwrap_or(0),
             stands: !self.effects.undone.contains(outpoint),
             trace: trace.clone(),
         });
@@ -107,11 +107,11 @@ impl ViewState for PreviewState<'_> {
         let mut seen: Vec<(&[u8], AlkaneId)> = Vec::new();
         for (key, value) in &self.effects.writes {
             if let StateKey::FirstSeen(id) = key {
-                // Height u64, then its place, u32, both little-endian.
+                // Height u64, then its index, u32, both little-endian.
                 seen.push((value.get(8..).unwrap_or_default(), *id));
             }
         }
-        seen.sort_by_key(|(place, _)| place.iter().rev().copied().collect::<Vec<u8>>());
+        seen.sort_by_key(|(rank, _)| rank.iter().rev().copied().collect::<Vec<u8>>());
         Ok(seen.into_iter().map(|(_, id)| id).collect())
     }
 

@@ -1,4 +1,4 @@
-//! Views that run contracts: what a call would answer, what a contract says of itself (protocol B21).
+//! Views that run contracts: simulated calls, and the description of a contract (protocol B21).
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{
     StateKey, StateReader, Trace, Transfer, World, contract_code, simulate_within,
 };
 
-/// A call to be tried, and what it happens in.
+/// A call to be tried, with the transaction and block around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parcel {
     /// What comes in; it need not exist.
@@ -39,7 +39,7 @@ pub struct Parcel {
 }
 
 impl Parcel {
-    /// A call without anything around it, as clients make when they ask a contract something.
+    /// A call with an empty transaction and block, as clients make to read from a contract.
     pub fn calling(target: AlkaneId, inputs: &[u128], height: u64) -> Self {
         let calldata = Cellpack { target, inputs: inputs.to_vec() }.encode();
         Self { incoming: Vec::new(), transaction: no_transaction(), block: no_block(), height, calldata, vout: 0 }
@@ -88,7 +88,7 @@ pub(super) fn no_block() -> Block {
 pub enum Simulated {
     /// The contract answered.
     Done {
-        /// What.
+        /// Its answer.
         response: CallResponse,
         /// Fuel used, storage included.
         fuel_used: u64,
@@ -108,7 +108,7 @@ pub fn simulate(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) -> Result
     Ok(simulate_traced(parcel, fuel, context)?.0)
 }
 
-/// The same with what happened, call by call; nothing when the target could not be entered, or the engine would halt.
+/// The same with the trace; `None` when the target could not be entered, or the engine would halt.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -151,7 +151,7 @@ pub(super) fn world<'a>(block: &'a Block, height: u64, context: &ViewContext<'a>
     World::new(context.parameters, height, block, state, context.codes, context.builtins)
 }
 
-/// Asks a contract something without anything around it.
+/// Calls a contract with an empty transaction and block.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -165,7 +165,7 @@ pub fn call_contract(
     simulate(&Parcel::calling(target, inputs, height), fuel, context)
 }
 
-/// What a contract says of its operations, usually JSON; empty when it says nothing or fails.
+/// A contract's description of its operations, usually JSON; empty when there is none or the call fails.
 ///
 /// # Errors
 /// As [`simulate`].

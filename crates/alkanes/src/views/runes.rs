@@ -12,7 +12,7 @@ use crate::proto::protorune::{
 };
 use crate::{Etching, StateKey};
 
-/// What was said of a base rune when it was etched.
+/// The terms of a base rune as etched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuneTerms {
     /// Name, without dots.

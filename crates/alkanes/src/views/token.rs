@@ -7,7 +7,7 @@ use super::words::{NAME, SYMBOL};
 use super::{ViewContext, ViewError};
 use crate::{Trace, TraceContext, TraceEvent};
 
-/// Operations that tokens answer (the conventions of all known token contracts).
+/// Operations that tokens answer (conventions of token contracts).
 mod operation {
     pub(super) const TOTAL_SUPPLY: u128 = 101;
     /// The cap of tokens that count mints, the decimals of those that do not.
@@ -72,14 +72,14 @@ impl TokenFacts {
     }
 }
 
-/// Name and symbol of a contract, and whom that answer hangs on.
+/// Name and symbol of a contract, and the contracts that the answer depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenWords {
     /// Name.
     pub name: Option<String>,
     /// Symbol.
     pub symbol: Option<String>,
-    /// All contracts whose storage was within reach of the answer, sorted: the contract, and those it asked.
+    /// All contracts whose storage the answer can depend on, sorted: the contract, and those it called.
     pub asked: Vec<AlkaneId>,
 }
 
@@ -92,7 +92,7 @@ pub fn token_facts(id: AlkaneId, context: &ViewContext<'_>) -> Result<TokenFacts
     token_numbers(id, name, symbol, context)
 }
 
-/// The same for a contract whose name and symbol are known already.
+/// The same for a contract whose name and symbol were read before.
 ///
 /// # Errors
 /// As [`token_facts`].
@@ -108,14 +108,14 @@ pub fn token_numbers(
     let mut facts = TokenFacts { name, symbol, image, ..TokenFacts::default() };
     let second = number(operation::CAP_OR_DECIMALS)?;
     if id == WRAPPED_BITCOIN {
-        facts.decimals = second.and_then(places);
+        facts.decimals = second.and_then(decimal_places);
         facts.total_supply = number(operation::WRAPPED_SUPPLY)?;
         return Ok(facts);
     }
     let first = asked(operation::TOTAL_SUPPLY)?;
     facts.total_supply = first.as_deref().and_then(integer);
     if first.is_some_and(|data| data.len() == 64) {
-        // Two balances: a pool, if it knows what its liquidity is worth.
+        // Two balances: a pool, if it answers the value of its liquidity.
         let wide = |operation| Ok::<_, ViewError>(asked(operation)?.filter(|data| data.len() == 32));
         facts.total_supply = wide(operation::LIQUIDITY_SUPPLY)?.as_deref().and_then(wide_integer);
         facts.decimals = wide(operation::LIQUIDITY_PRICE)?.map(|_| LIQUIDITY_DECIMALS);
@@ -127,7 +127,7 @@ pub fn token_numbers(
         (Some(cap), Some(minted), Some(value_per_mint)) => facts.mints = Some(Mints { cap, minted, value_per_mint }),
         // A token that reports a supply and a small 102, and knows nothing of 103 and 104, has decimals there.
         (Some(second), None, None) if third.is_none() && fourth.is_none() && facts.total_supply.is_some() => {
-            facts.decimals = places(second);
+            facts.decimals = decimal_places(second);
         }
         _ => {}
     }
@@ -178,7 +178,7 @@ fn ask_traced(id: AlkaneId, operation: u128, context: &ViewContext<'_>) -> Resul
     Ok((data, trace))
 }
 
-fn places(number: u128) -> Option<u32> {
+fn decimal_places(number: u128) -> Option<u32> {
     u32::try_from(number).ok().filter(|_| number <= DECIMALS_MAX)
 }
 
@@ -231,6 +231,6 @@ mod tests {
         assert_eq!(wide_integer(&wide), Some(7));
         wide[16] = 1;
         assert_eq!(wide_integer(&wide), None);
-        assert_eq!((places(18), places(19)), (Some(18), None));
+        assert_eq!((decimal_places(18), decimal_places(19)), (Some(18), None));
     }
 }

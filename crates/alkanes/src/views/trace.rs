@@ -1,4 +1,4 @@
-//! What messages did, and its protobuf form (protocol B17).
+//! Traces of messages and their protobuf form (protocol B17).
 
 use prost::Message as _;
 
@@ -40,7 +40,7 @@ pub(super) fn block_view(context: &ViewContext<'_>) -> Result<AlkanesBlockTraceE
     Ok(AlkanesBlockTraceEvent { events })
 }
 
-/// Writes what a call answered.
+/// Writes the answer of a call.
 pub(super) fn response_to_proto(response: &CallResponse) -> ExtendedCallResponse {
     ExtendedCallResponse {
         alkanes: response.alkanes.iter().map(|transfer| (*transfer).into()).collect(),
@@ -54,7 +54,7 @@ pub(super) fn entry(key: &[u8], value: &[u8]) -> KeyValuePair {
     KeyValuePair { key: key.to_vec(), value: value.to_vec() }
 }
 
-/// Writes a trace. One that is not kept has no events, for the format has no record of it.
+/// Writes a trace. One that was too large to be stored has no events, since the format has no form for its record.
 pub fn trace_to_proto(trace: &Trace) -> AlkanesTrace {
     AlkanesTrace { events: trace.events.iter().filter_map(event_to_proto).collect() }
 }

@@ -1,4 +1,4 @@
-//! What a transaction, its protostones alone, or a block would do: run aside and forgotten. The answers are those of the
+//! Trial runs of a transaction, of its protostones alone, or of a block, without lasting effects. The answers are those of the
 //! reference to the byte, its texts of errors among them (`docs/protocol/trial-views.md`).
 
 mod made_up;
@@ -30,7 +30,7 @@ const BLOCK_CALL_DEPTH: usize = 6;
 /// One transaction to be tried in a block of its own.
 struct Trial<'a> {
     transaction: &'a Transaction,
-    /// The integers of its protostones, whatever its runestone says.
+    /// The integers of its protostones, which replace those of its runestone.
     protocol: &'a [u128],
     block: &'a Block,
     height: u64,
@@ -148,7 +148,7 @@ pub(super) fn block_view(payload: &[u8], context: &ViewContext<'_>) -> Result<Si
     })
 }
 
-/// The message, or why it is none, in the reference's words.
+/// The message, or why it cannot be decoded, in the reference's words.
 fn decode<T: Request>(payload: &[u8]) -> Result<Result<T, String>, ViewError> {
     match proto::decode(payload) {
         Ok(request) => Ok(Ok(request)),
@@ -165,7 +165,7 @@ fn transaction_of(bytes: &[u8]) -> Result<Transaction, String> {
     }
 }
 
-/// The answer to a request that means nothing.
+/// The answer to a request that cannot be decoded.
 fn failed(error: String) -> SimulateTransactionResponse {
     SimulateTransactionResponse { error, ..SimulateTransactionResponse::default() }
 }

@@ -1,4 +1,4 @@
-//! Payments that unwraps have asked for and that are not made yet (protocol B19, B21).
+//! Payments of unwraps that are not made yet (protocol B19, B21).
 
 use bitcoin::consensus::encode::serialize;
 use bitcoin::{OutPoint, TxOut};

@@ -12,15 +12,15 @@ use crate::proto::protorune::Rune;
 pub(super) const NAME: u128 = 99;
 /// The operation that answers the symbol.
 pub(super) const SYMBOL: u128 = 100;
-/// What stands for the words of a contract that fails.
+/// The words of a contract that fails.
 const FAILED: &str = "{REVERT}";
 /// Blocks of ids that have contracts.
 const CONTRACT_BLOCKS: [u128; 3] = [2, 4, 32];
 
-/// How far a view goes for words.
+/// Bounds of a view on calls for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WordsLimits {
-    /// Contracts asked in one answer; the words of further ones are their ids.
+    /// Contracts that are called for one answer; the words of further ones are their ids.
     pub contracts_max: usize,
     /// Fuel of one question.
     pub fuel: u64,
@@ -31,7 +31,7 @@ impl WordsLimits {
     pub const VIEWS: Self = Self { contracts_max: 300, fuel: 100_000 };
 }
 
-/// The words of the contracts of one answer, each asked once.
+/// The words of the contracts of one answer, each called once.
 pub struct Words<'c, 'a> {
     context: &'c ViewContext<'a>,
     limits: WordsLimits,
@@ -39,12 +39,12 @@ pub struct Words<'c, 'a> {
 }
 
 impl<'c, 'a> Words<'c, 'a> {
-    /// Nothing asked yet.
+    /// Without any words yet.
     pub fn new(context: &'c ViewContext<'a>, limits: WordsLimits) -> Self {
         Self { context, limits, known: HashMap::new() }
     }
 
-    /// Name and symbol. The contract is asked as of height 0, as the reference's views do; the state is that of the view.
+    /// Name and symbol. The contract is called as of height 0, as the reference's views do; the state is that of the view.
     ///
     /// # Errors
     /// [`ViewError`]; a contract that fails has the words `{REVERT}`.

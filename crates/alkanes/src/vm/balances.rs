@@ -1,4 +1,4 @@
-//! What contracts hold (protocol B14).
+//! Balances of contracts (protocol B14).
 
 use paraffin_primitives::AlkaneId;
 
@@ -26,7 +26,7 @@ fn set(state: &mut Overlay<'_>, who: AlkaneId, what: AlkaneId, value: u128) {
     state.put(StateKey::Balance { what, who }, value.to_le_bytes().to_vec());
 }
 
-/// Adds to what `to` holds.
+/// Adds to the balance of `to`.
 pub(crate) fn credit(state: &mut Overlay<'_>, to: AlkaneId, transfers: &[Transfer]) -> Result<(), Stop> {
     for transfer in transfers {
         state.check_limits()?;
@@ -37,7 +37,7 @@ pub(crate) fn credit(state: &mut Overlay<'_>, to: AlkaneId, transfers: &[Transfe
     Ok(())
 }
 
-/// Takes from what `from` holds. A contract may give more of itself than it holds: that is minting (protocol B14).
+/// Takes from the balance of `from`. A contract may give more of itself than it holds: that is minting (protocol B14).
 pub(crate) fn debit(state: &mut Overlay<'_>, from: AlkaneId, transfers: &[Transfer]) -> Result<(), Stop> {
     transfers.iter().try_for_each(|transfer| {
         state.check_limits()?;

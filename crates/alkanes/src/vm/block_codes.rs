@@ -10,11 +10,11 @@ use super::module_size::ModuleSize;
 use super::stop::Stop;
 use crate::work::Work;
 
-/// Most compiled code that is kept in one block, in bytes by the estimate of its modules.
+/// Most compiled code that one block holds, in bytes by the estimate of its modules.
 pub const BLOCK_CODE_BYTES: u64 = 128 << 20;
 
 /// Code that the messages of one block have run: unpacking and compiling counts as work of the message that is the first to
-/// need it. What is kept depends on the block alone, unlike the cache behind it, so that the work does too.
+/// need it. The content depends on the block alone, unlike the cache behind it, so that the work does too.
 pub(crate) struct BlockCodes {
     bytes_max: u64,
     /// By the contract that itself holds the code; the payload shows whether it is still the same.

@@ -24,7 +24,7 @@ pub(crate) const SIGNING_TOKEN: AlkaneId = AlkaneId { block: 32, tx: 1 };
 /// The built-in contracts, in the order in which they are deployed (protocol B18).
 pub(crate) const IDS: [AlkaneId; 3] = [DIESEL, WRAPPED_BITCOIN, SIGNING_TOKEN];
 
-/// Where to get what is missing.
+/// Where to get missing built-ins.
 const SOURCES: &str = "take the operator's alkanes.wasm of the release that your network runs (a release file of the \
                        alkanes indexer, or out of its container) and name it in `[alkanes] wasm_path`, or read the modules \
                        from a synced node with the view `getbytecode` and name their folder in `[alkanes] builtins_folder`";
@@ -42,7 +42,7 @@ pub enum BuiltinsError {
     Unreadable {
         /// The file or folder.
         path: String,
-        /// Why.
+        /// The error of the file system.
         source: std::io::Error,
     },
     /// The file is not an indexer program.
@@ -53,7 +53,7 @@ pub enum BuiltinsError {
     /// Some built-ins that the network needs are not there.
     #[error("missing built-in contracts: {}; {}{}", names.join(", "), in_program(*modules), sources(names))]
     Missing {
-        /// Which.
+        /// Names of the missing built-ins.
         names: Vec<String>,
         /// How many modules the program holds that was searched; `None` where it was none.
         modules: Option<usize>,

@@ -1,4 +1,4 @@
-//! Contract code and its compiled form, kept by the hash of the code.
+//! Contract code and its compiled form, cached by the hash of the code.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::Halt;
 use crate::codec::{CODE_LEN_MAX_BYTES, GzipError, gunzip};
 use crate::work::{CodeLimit, Work, cost};
 
-/// Bytes of compiled code that a cache keeps unless configured otherwise: room for a hundred contracts of 300 KB.
+/// Bytes of compiled code that a cache keeps unless configured otherwise, enough for a hundred contracts of 300 KB.
 const CACHE_BYTES_DEFAULT: u64 = 256 << 20;
 
 /// Bytes that one byte of deflate data can unpack to.
@@ -46,14 +46,14 @@ pub(crate) struct Compiled {
     pub(crate) start_work: u64,
 }
 
-/// A module, or the text of why it is none.
+/// A module, or the error text of its compilation.
 type Compilation = Result<Arc<Compiled>, Arc<str>>;
 
-/// What the code under an id was when it was last looked at.
+/// The packed code of an id and the hash of its module, as of the last lookup.
 #[derive(Clone)]
-struct Known {
+struct CachedPayload {
     payload: Arc<[u8]>,
-    /// Hash and size of what it unpacks to, or why it does not.
+    /// Hash and size of the module, or the reason why it cannot be unpacked.
     unpacked: Result<(CodeHash, ModuleSize), Arc<str>>,
 }
 
@@ -72,8 +72,8 @@ impl Weighter<CodeHash, (ModuleSize, Compilation)> for BySize {
 #[derive(Clone)]
 struct ByPayloadLen;
 
-impl Weighter<AlkaneId, Known> for ByPayloadLen {
-    fn weight(&self, _: &AlkaneId, known: &Known) -> u64 {
+impl Weighter<AlkaneId, CachedPayload> for ByPayloadLen {
+    fn weight(&self, _: &AlkaneId, known: &CachedPayload) -> u64 {
         256 + known.payload.len() as u64
     }
 }
@@ -84,7 +84,7 @@ pub struct CodeCache {
     compiled: Cache<CodeHash, (ModuleSize, Compilation), BySize>,
     /// Packed code by id, to find the compiled form without unpacking and hashing. The payload is compared in full, so
     /// a reorganisation that puts other code under an id is noticed.
-    known: Cache<AlkaneId, Known, ByPayloadLen>,
+    known: Cache<AlkaneId, CachedPayload, ByPayloadLen>,
     /// Otherwise every call compiles the code as it is, and its memory is grown by hand.
     keeps: bool,
 }
@@ -107,12 +107,12 @@ impl CodeCache {
         Self { keeps: false, ..Self::with_capacity(1) }
     }
 
-    /// Contracts that are kept compiled.
+    /// Number of compiled contracts in the cache.
     pub fn len(&self) -> usize {
         self.compiled.len()
     }
 
-    /// Whether nothing is kept.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.compiled.is_empty()
     }
@@ -125,13 +125,13 @@ impl CodeCache {
         as_stop(self.compilation(&code.bytes, code.hash, ModuleSize::of(&code.bytes))?)
     }
 
-    /// Whether anything is kept.
+    /// Whether the cache is enabled.
     pub(super) fn keeps(&self) -> bool {
         self.keeps
     }
 
     /// The compiled form of the packed code stored under `id`, and the size of the module. It is the same work whether
-    /// anything is kept here or not.
+    /// the cache is enabled or not.
     ///
     /// # Errors
     /// The code cannot be unpacked, or the work ends here.
@@ -155,7 +155,7 @@ impl CodeCache {
         }
         let unpacked = unpack(payload, work.code_limit()).map(|code| (ModuleSize::of(&code), code));
         count_unpacking(work, payload, unpacked.as_ref().ok().map(|(size, _)| size))?;
-        let known = |unpacked| Known { payload: payload.into(), unpacked };
+        let known = |unpacked| CachedPayload { payload: payload.into(), unpacked };
         match unpacked {
             Ok((size, code)) => {
                 let hash = Sha256::digest(&code).into();
@@ -229,7 +229,7 @@ pub(crate) fn unpack(payload: &[u8], limit: CodeLimit) -> Result<Vec<u8>, Stop> 
     gunzip(payload, limit.len_max).map_err(|error| match error {
         GzipError::Malformed(error) => Stop::revert(error.to_string()),
         GzipError::TooLarge { .. } if limit.len_max < CODE_LEN_MAX_BYTES => limit.beyond.into(),
-        // What the reference's buffer says that cannot grow.
+        // The message of the reference's buffer when it cannot grow.
         GzipError::TooLarge { .. } => Stop::revert("out of memory"),
     })
 }
@@ -262,7 +262,7 @@ fn compile_unguarded(code: &[u8], with_pages: bool) -> Compilation {
     {
         return Ok(Arc::new(compiled));
     }
-    // An error names places in the code, so it must come from the code itself and not from a copy.
+    // An error names offsets in the code, so it must come from the code itself and not from a copy.
     compile_exactly(code).map(Arc::new).map_err(|error| error.to_string().into())
 }
 

@@ -21,14 +21,14 @@ const CALL_FUEL: u64 = 500;
 /// First parts of targets that create a contract, which costs more (protocol B11.2).
 const CREATING_BLOCKS: [u128; 4] = [1, 3, 5, 6];
 
-/// Where the contract wrote what it calls with.
+/// Pointers to the arguments of a call in the caller's memory.
 pub(crate) struct Pointers {
     pub(crate) cellpack: i32,
     pub(crate) parcel: i32,
     pub(crate) storage: i32,
 }
 
-/// What the contract calls with.
+/// The decoded arguments of a call.
 struct Request {
     cellpack: Cellpack,
     parcel: Vec<Transfer>,
@@ -49,7 +49,7 @@ impl<E: Into<Stop>> From<E> for Failure {
     }
 }
 
-/// Makes a call and answers the length of what it gave back, or minus the length of the data that states why it failed.
+/// Makes a call and returns the length of its return data, or minus the length of the data that state why it failed.
 ///
 /// # Errors
 /// The engine halts. A failed call is an answer.
@@ -97,7 +97,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
             }
             // The caller lives on, but everything that it had is used up.
             set_remaining(guest, 0);
-            Ok(tell_failure(guest, &text, fuel))
+            Ok(report_failure(guest, &text, fuel))
         }
     }
 }
@@ -194,7 +194,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     Ok(returned_len)
 }
 
-/// Writes what a contract stores.
+/// Writes the storage map of a contract.
 ///
 /// # Errors
 /// The work of the transaction ends here.
@@ -206,7 +206,7 @@ pub(crate) fn store(state: &mut Overlay<'_>, contract: AlkaneId, pairs: Vec<(Vec
     Ok(())
 }
 
-/// Reports a success to the trace and the caller; answers the length of what is returned.
+/// Records a success in the trace and the caller; returns the length of the return data.
 fn succeed(guest: &mut Guest<'_, '_, '_, '_>, response: CallResponse, data: ReturnedData, fuel_used: u64) -> i32 {
     record(guest, TraceStatus::Success, response, data, fuel_used)
 }
@@ -225,18 +225,18 @@ fn record(
     returned_len(&host.returndata)
 }
 
-/// Reports to the trace and the caller a failure that the caller will not survive either.
+/// Records a failure that also fails the caller.
 fn fail(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
     guest.data_mut().had_failure = true;
-    tell_failure(guest, text, fuel_used)
+    report_failure(guest, text, fuel_used)
 }
 
-/// Reports a failure to the trace and the caller; answers minus the length of what is returned.
-fn tell_failure(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
+/// Records a failure in the trace and the caller; returns minus the length of the return data.
+fn report_failure(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
     -record(guest, TraceStatus::Revert, CallResponse::default(), wire::revert_data(text).into(), fuel_used)
 }
 
-/// The length that a call answers with.
+/// The length of the return data as an i32.
 fn returned_len(returndata: &Returndata) -> i32 {
     i32::try_from(returndata.len())
         .expect("it comes out of a memory of at most 43,554,432 bytes or of a block, or is a text")

@@ -1,4 +1,4 @@
-//! What a contract can ask its host (protocol B10).
+//! Host functions of contracts (protocol B10).
 //!
 //! Every function reads its arguments from the contract's memory, charges fuel, and answers into the contract's memory.
 //! An error inside marks the call as failed and answers -1 or nothing; the contract goes on and is undone when it ends.
@@ -35,7 +35,7 @@ pub(crate) struct Host<'h, 's, 'w> {
     pub(crate) session: &'h mut Session<'s, 'w>,
     pub(crate) frame: Frame,
     pub(crate) limits: InstanceLimits,
-    /// What the newest extcall gave back.
+    /// Return data of the newest extcall.
     pub(crate) returndata: Returndata,
     /// The call will be undone when it ends.
     pub(crate) had_failure: bool,
@@ -294,7 +294,7 @@ fn load_returndata(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(),
     write_parts(data, output, &host.returndata.parts()).map(drop)
 }
 
-/// Logs are not kept. Text that is not UTF-8 is no error either: release builds of the reference compile printing away.
+/// Log texts are discarded. Text that is not UTF-8 is no error either: release builds of the reference contain no printing.
 fn log(guest: &mut Guest<'_, '_, '_, '_>, text: i32) -> Result<(), Stop> {
     array_buffer(memory(guest)?.data(guest), text).map(drop)
 }

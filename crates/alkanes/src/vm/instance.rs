@@ -18,7 +18,7 @@ use crate::work::cost;
 /// Bytes of a page of WebAssembly.
 const PAGE_LEN_BYTES: usize = 64 << 10;
 
-/// What a contract answered, and the fuel that it used, its storage included (protocol B9).
+/// The answer of a contract, and the fuel that it used, its storage included (protocol B9).
 pub(crate) struct Outcome {
     pub(crate) response: RawResponse,
     pub(crate) fuel_used: u64,
@@ -97,7 +97,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         Ok(Self { store, exports: instance, memory })
     }
 
-    /// Calls an export without parameters that returns a pointer, and reads what lies there.
+    /// Calls an export without parameters that returns a pointer, and reads the buffer there.
     fn call(&mut self, name: &str) -> Result<Vec<u8>, Stop> {
         let function = self.exports.get_func(&self.store, name);
         let function = function
@@ -119,7 +119,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         host.session.burnt_fuel = fuel.saturating_sub(left);
     }
 
-    /// What became of the call, with the text of the reference (protocol B9).
+    /// The outcome of the call, with the text of the reference (protocol B9).
     fn settle(&mut self, response: Result<RawResponse, Stop>) -> Result<RawResponse, Stop> {
         let failed = self.store.data().had_failure;
         match response {
@@ -138,7 +138,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
     }
 }
 
-/// An error of wasmi as the contract's failure, unless a host function or a limit has something graver to say.
+/// An error of wasmi as the contract's failure, unless a host function or a limit has reported a graver one.
 fn stop_of(store: &mut Store<Host<'_, '_, '_>>, error: &wasmi::Error) -> Stop {
     if let Some(stop) = store.data_mut().stop.take() {
         return stop;

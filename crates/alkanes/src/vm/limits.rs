@@ -67,7 +67,7 @@ impl InstanceLimits {
         self.bytes_left
     }
 
-    /// Pages that the instance can have touched since it was asked last, when it has so much fuel left: no more than it has burnt
+    /// Pages that the instance can have touched since the last call, when it has so much fuel left: no more than it has burnt
     /// units, and those beyond what every contract has.
     pub(crate) fn newly_touched_pages(&mut self, fuel_left: u64) -> u64 {
         let beyond = self.pages_beyond();
@@ -111,7 +111,7 @@ impl ResourceLimiter for InstanceLimits {
             return Ok(false);
         }
         let added = desired.saturating_sub(current);
-        // The limit is asked before fuel is. What no fuel of this call can pay fails without using any, which the
+        // The limit is checked before fuel. A growth beyond the fuel of this call fails without using any, which the
         // contract sees as an ordinary refusal. (Tables that a module declares are free, and have no more elements.)
         if u64::from(added) / ELEMENTS_PER_FUEL > self.fuel && added > DECLARED_ELEMENTS_MAX {
             return Ok(false);

@@ -50,7 +50,7 @@ pub(super) fn start_work(code: &[u8]) -> u64 {
                 units = units.saturating_add(section.body.len() as u64 * byte_units / 4);
                 let segments = body.number();
                 if section.id == section::DATA {
-                    // Each can lie in a page of its own, which costs the contract no fuel.
+                    // Each can be in a page of its own, which costs the contract no fuel.
                     let pages = u64::from(segments.unwrap_or(0)) + section.body.len() as u64 / 4096;
                     units = units.saturating_add(pages * cost::TOUCHED_PAGE);
                 }
@@ -97,9 +97,9 @@ pub(super) fn with_call_pages(code: &[u8]) -> Option<Vec<u8>> {
     Some(replace(code, &section, &body))
 }
 
-/// Contents of the data section of a module, each with the place in memory that it is copied to.
+/// Contents of the data section of a module, each with the offset in memory that it is copied to.
 ///
-/// Only segments at constant places are listed. `None` when the module is malformed.
+/// Only segments at constant offsets are listed. `None` when the module is malformed.
 pub(super) fn data_segments(code: &[u8]) -> Option<Vec<(u32, &[u8])>> {
     let mut segments = Vec::new();
     for section in Sections::of(code)? {
@@ -117,7 +117,7 @@ pub(super) fn data_segments(code: &[u8]) -> Option<Vec<(u32, &[u8])>> {
     Some(segments)
 }
 
-/// A section and where its length and body lie in the code.
+/// A section with the offsets of its length and body in the code.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'c> {
     pub(super) id: u8,
@@ -206,8 +206,8 @@ impl<'c> Cursor<'c> {
         None
     }
 
-    /// A signed LEB128 integer of 32 bits, as the unsigned place that it names.
-    fn place(&mut self) -> Option<u32> {
+    /// A signed LEB128 integer of 32 bits, as an unsigned offset.
+    fn offset(&mut self) -> Option<u32> {
         let mut value = 0_i64;
         for shift in [0, 7, 14, 21, 28] {
             let byte = self.byte()?;
@@ -230,7 +230,7 @@ impl<'c> Cursor<'c> {
         }
     }
 
-    /// A segment of memory 0; `None` for any other memory, or when its place is not a plain constant.
+    /// A segment of memory 0; `None` for any other memory, or when its offset is not a plain constant.
     fn segment(&mut self) -> Option<Segment<'c>> {
         let kind = self.number()?;
         if kind == 1 {
@@ -241,7 +241,7 @@ impl<'c> Cursor<'c> {
             return None;
         }
         let constant = self.byte()? == 0x41;
-        let offset = self.place()?;
+        let offset = self.offset()?;
         let ended = self.byte()? == 0x0b;
         let len = self.number()? as usize;
         let bytes = self.bytes(len)?;
@@ -280,7 +280,7 @@ fn only_memory_that_may_grow(body: &mut Cursor<'_>) -> Option<(u32, Option<u32>)
     (may_grow && body.0.is_empty()).then_some((minimum, maximum))
 }
 
-/// Every active segment must lie within the pages that the module itself declares: the reference copies them before it
+/// Every active segment must be within the pages that the module itself declares: the reference copies them before it
 /// grows the memory.
 fn data_fits(body: &mut Cursor<'_>, declared_pages: u32) -> Option<()> {
     let declared_len = u64::from(declared_pages) * PAGE_LEN_BYTES;

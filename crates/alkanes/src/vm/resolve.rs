@@ -70,31 +70,31 @@ pub(crate) fn resolve(session: &mut Session<'_, '_>, target: AlkaneId) -> Result
 fn load(session: &Session<'_, '_>, id: AlkaneId, source: AlkaneId) -> Result<Resolved, Stop> {
     let world = &session.world;
     let code = match find(&world.state, world.builtins, source, session.height)? {
-        Found::Builtin(code) => ResolvedCode::Builtin(code),
-        Found::Stored(holder, payload) => ResolvedCode::Stored(world.packed_code(holder, payload)?),
+        CodeLocation::Builtin(code) => ResolvedCode::Builtin(code),
+        CodeLocation::Stored(holder, payload) => ResolvedCode::Stored(world.packed_code(holder, payload)?),
     };
     Ok(Resolved { id, code })
 }
 
-/// Where the code of a contract is.
-pub(crate) enum Found {
+/// The source of a contract's code.
+pub(crate) enum CodeLocation {
     Builtin(Code),
     /// Packed, under the id that itself holds it.
     Stored(AlkaneId, Vec<u8>),
 }
 
 /// Follows templates to the contract that holds code itself: 32 stored bytes are the id of another (protocol B7).
-pub(crate) fn find(state: &Overlay<'_>, builtins: &Builtins, id: AlkaneId, height: u64) -> Result<Found, Halt> {
+pub(crate) fn find(state: &Overlay<'_>, builtins: &Builtins, id: AlkaneId, height: u64) -> Result<CodeLocation, Halt> {
     let mut holder = id;
     loop {
         if let Some(code) = builtins.code(holder, height)? {
-            return Ok(Found::Builtin(code));
+            return Ok(CodeLocation::Builtin(code));
         }
         let payload = state.get(&StateKey::Code(holder))?.unwrap_or_default();
         // A template is always older than its clone, so the walk ends; one that names itself could only be damage.
         match id_of(&payload).filter(|template| *template != holder) {
             Some(template) => holder = template,
-            None => return Ok(Found::Stored(holder, payload)),
+            None => return Ok(CodeLocation::Stored(holder, payload)),
         }
     }
 }

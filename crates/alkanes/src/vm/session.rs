@@ -36,7 +36,7 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) vout: u32,
     /// Events in strict order of calls.
     pub(crate) events: TraceRecorder,
-    /// Of a simulation: asked at host calls whether it has to end now.
+    /// Of a simulation: checked at host calls, whether it has to end.
     pub(crate) interrupted: Option<&'s dyn Fn() -> bool>,
     /// Bytes that memories and tables may still take.
     pub(crate) instance_bytes_left: usize,

@@ -1,4 +1,4 @@
-//! Calls that leave nothing behind: views, and the deployment of built-in contracts (protocol B18, B21).
+//! Calls without lasting effects, for views, and the deployment of built-in contracts (protocol B18, B21).
 
 use bitcoin::Transaction;
 use bitcoin::absolute::LockTime;
@@ -42,7 +42,7 @@ pub struct SimulatedCall<'a> {
     pub incoming: &'a [Transfer],
     /// Fuel that contracts are given, as `__fuel` reports it; see [`SIMULATION_FUEL`].
     pub fuel: u64,
-    /// Asked at every host call: whether it has to end now, because time is up or the client has gone.
+    /// Checked at every host call: whether it has to end, because time is up or the client has disconnected.
     pub interrupted: &'a dyn Fn() -> bool,
 }
 
@@ -62,7 +62,7 @@ pub struct Simulation {
 /// Height and block are those of `world`. Every end of the contract is a [`Simulation`], out of fuel included.
 ///
 /// # Errors
-/// The engine would halt, reading failed, or [`SimulatedCall::interrupted`] said so ([`Halt::Interrupted`]). For a view
+/// The engine would halt, reading failed, or [`SimulatedCall::interrupted`] returned true ([`Halt::Interrupted`]). For a view
 /// all of these are errors of this one call.
 pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simulation, Halt> {
     simulate_within(world, call, call.fuel)
@@ -94,7 +94,7 @@ pub fn simulate_within(world: &mut World<'_>, call: &SimulatedCall<'_>, fuel_max
     }
 }
 
-/// What a contract says of itself: the bytes that `__meta` returns, usually JSON.
+/// A contract's description: the bytes that `__meta` returns, usually JSON.
 ///
 /// The target is that of `call`, and its inputs can be anything. [`META_FUEL`] is the usual limit.
 ///

@@ -35,7 +35,7 @@ impl Stop {
         }
     }
 
-    /// What the reference says wherever checked arithmetic fails, running out of fuel in a host function included.
+    /// The text of the reference wherever checked arithmetic fails, running out of fuel in a host function included.
     pub(crate) fn overflow() -> Self {
         Self::revert("overflow error")
     }

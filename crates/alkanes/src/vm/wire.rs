@@ -48,7 +48,7 @@ impl<'b> Reader<'b> {
         Self { buffer, position: 0 }
     }
 
-    /// Of a part of a storage map, which says itself how long it is.
+    /// Of a part of a storage map, which has its length in front.
     fn part(&mut self, what: &str) -> Result<Range<usize>, Stop> {
         let len = self.len()?;
         if len > self.rest().len() {
@@ -84,7 +84,7 @@ impl<'b> Reader<'b> {
         &self.buffer[self.position..]
     }
 
-    /// The count says nothing about memory: every transfer must be there before it is kept.
+    /// No memory is reserved for the count: every transfer is read before it is stored.
     fn parcel(&mut self) -> Result<Vec<Transfer>, Stop> {
         let count = self.word()?;
         let mut transfers = Vec::new();
@@ -107,7 +107,7 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// Pairs of a storage map as places in its buffer, sorted by key, each key once: the last one written.
+/// Pairs of a storage map as ranges of its buffer, sorted by key, each key once: the last one written.
 ///
 /// A contract can name millions of pairs for nothing: they become keys and values only when they have been paid for.
 pub(crate) struct Pairs {
@@ -117,7 +117,7 @@ pub(crate) struct Pairs {
 impl Pairs {
     fn sorted(buffer: &[u8], mut ranges: Vec<(Range<usize>, Range<usize>)>) -> Self {
         ranges.sort_by(|(left, _), (right, _)| buffer[left.clone()].cmp(&buffer[right.clone()]));
-        // The sort is stable, so among equal keys the last one written stands last: it takes the place of the first.
+        // The sort is stable, so among equal keys the last one written stands last and replaces the first.
         ranges.dedup_by(|later, earlier| {
             let same = buffer[later.0.clone()] == buffer[earlier.0.clone()];
             if same {
@@ -214,7 +214,7 @@ impl RawStorage {
         Ok(Self { buffer, pairs })
     }
 
-    /// Length as written, trailing bytes included: what an extcall is charged by (protocol B11.2).
+    /// Length as written, trailing bytes included: what an extcall is charged by (protocol B11.7).
     pub(crate) fn len(&self) -> u64 {
         self.buffer.len() as u64
     }

@@ -1,4 +1,4 @@
-//! The rules of protocol B5 and B6.1 to 5 once more: whole copies instead of layers, plain maps instead of sheets, and an
+//! The rules of protocol B5 and B6.1 to B6.5 once more: whole copies instead of layers, plain maps instead of sheets, and an
 //! account of everything that is minted or lost. Slow and simple.
 
 use std::collections::BTreeMap;

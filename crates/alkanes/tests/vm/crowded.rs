@@ -18,7 +18,7 @@ pub(crate) struct Crowded {
 /// Bytes of an unspendable output, and of one that holds something.
 const OUTPUT_LEN_BYTES: usize = 10;
 
-/// Messages of one transaction: one more makes it void (protocol B5).
+/// Messages of one transaction: one more makes it void (protocol B6.1).
 const MESSAGES_MAX: usize = 99;
 
 /// Transactions of about so many bytes, none of them in a witness.

@@ -11,10 +11,10 @@ use paraffin_primitives::{AlkaneId, BlockId, Height, Network};
 use paraffin_store::{ModuleSchema, Store, StoreOptions, Writer};
 use tempfile::TempDir;
 
-use super::{Book, BookRules, ContractHistory};
+use super::{BookRules, ContractHistory, MarketBook};
 use crate::routing::{Fees, amount_out};
 use crate::tables::{MODULE, SCHEMA};
-use crate::{Action, AmmError, ContractReads, Event, Markets, MessageTrace, Place, PoolIdentity, PoolState};
+use crate::{Action, AmmError, ChainPosition, ContractReads, Event, Markets, MessageTrace, PoolIdentity, PoolState};
 
 pub(super) const FACTORY: AlkaneId = AlkaneId { block: 4, tx: 65_522 };
 pub(super) const WRAPPED: AlkaneId = AlkaneId { block: 32, tx: 0 };
@@ -33,7 +33,7 @@ struct Block {
 }
 
 /// The chain, its index, and its contracts.
-pub(super) struct Town {
+pub(super) struct MarketFixture {
     _folder: TempDir,
     pub(super) store: Store,
     writer: Writer,
@@ -46,7 +46,7 @@ pub(super) struct Town {
     branch: u8,
 }
 
-impl Town {
+impl MarketFixture {
     pub(super) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
@@ -66,7 +66,7 @@ impl Town {
         let previous = self.blocks.last().map_or(BlockHash::all_zeros(), |block| block.id.hash);
         let id = BlockId { height, hash };
         let (events, changes, touched) = (Vec::new(), Slots::new(), HashSet::new());
-        let mut filling = Filling { town: self, time, height, events, changes, touched };
+        let mut filling = Filling { fixture: self, time, height, events, changes, touched };
         fill(&mut filling);
         let Filling { events, changes, touched, .. } = filling;
         for (key, value) in &changes {
@@ -113,16 +113,16 @@ impl Town {
         Markets::at(&self.store.snapshot(), height)
     }
 
-    pub(super) fn book_at(&self, height: Height, previous: Option<&Book>) -> Book {
-        Book::build(&self.markets_at(height), self, &BookRules::default(), previous, &|| false).unwrap()
+    pub(super) fn book_at(&self, height: Height, previous: Option<&MarketBook>) -> MarketBook {
+        MarketBook::build(&self.markets_at(height), self, &BookRules::default(), previous, &|| false).unwrap()
     }
 
-    pub(super) fn book(&self, previous: Option<&Book>) -> Book {
+    pub(super) fn book(&self, previous: Option<&MarketBook>) -> MarketBook {
         self.book_at(Height::MAX, previous)
     }
 }
 
-struct Reads<'t>(&'t Town, Height);
+struct Reads<'t>(&'t MarketFixture, Height);
 
 impl ContractReads for Reads<'_> {
     fn traces(&self, _: Height) -> Result<Vec<MessageTrace>, AmmError> {
@@ -135,7 +135,7 @@ impl ContractReads for Reads<'_> {
     }
 }
 
-impl ContractHistory for Town {
+impl ContractHistory for MarketFixture {
     fn at(&self, height: Height) -> Box<dyn ContractReads + '_> {
         Box::new(Reads(self, height))
     }
@@ -147,7 +147,7 @@ impl ContractHistory for Town {
 
 /// What a block does.
 pub(super) struct Filling<'t> {
-    town: &'t mut Town,
+    fixture: &'t mut MarketFixture,
     time: u32,
     height: Height,
     events: Vec<Event>,
@@ -157,9 +157,9 @@ pub(super) struct Filling<'t> {
 
 impl Filling<'_> {
     fn event(&mut self, action: Action) {
-        let place = Place { height: self.height, transaction: self.events.len() as u32, event: 0 };
+        let position = ChainPosition { height: self.height, transaction: self.events.len() as u32, event: 0 };
         self.events.push(Event {
-            place,
+            position,
             txid: Txid::all_zeros(),
             time: self.time,
             protostone: 0,
@@ -193,29 +193,29 @@ impl Filling<'_> {
         let amounts = sides.map(|(_, amount)| amount);
         self.hold(&pool, amounts);
         self.slot(pool.id, "/totalsupply", &1_000_000u128.to_le_bytes());
-        self.town.pools.push((self.height, pool));
+        self.fixture.pools.push((self.height, pool));
         self.event(Action::Creation { pool, amounts, liquidity: 999_000 });
         pool
     }
 
-    /// Sells `amount` of the alkane at `place`; nothing happens when nothing would come out.
-    pub(super) fn swap(&mut self, pool: &PoolIdentity, place: usize, amount: u128) {
+    /// Sells `amount` of the alkane at `index`; nothing happens when nothing would come out.
+    pub(super) fn swap(&mut self, pool: &PoolIdentity, index: usize, amount: u128) {
         let reserves = pool.tokens.map(|what| {
             let key = StateKey::Balance { what, who: pool.id };
-            let held = self.changes.get(&key).or_else(|| self.town.read(&key, Height::MAX));
+            let held = self.changes.get(&key).or_else(|| self.fixture.read(&key, Height::MAX));
             held.map_or(0, |bytes| u128::from_le_bytes(bytes[..].try_into().unwrap()))
         });
         let state =
             PoolState { pool: *pool, reserves, supply: 0, fee_per_1000: 10, claimable_fees: 0, name: String::new() };
-        let Some(out) = amount_out(&state.for_routes(), place, amount, Fees::Pool) else { return };
+        let Some(out) = amount_out(&state.for_routes(), index, amount, Fees::Pool) else { return };
         let mut after = reserves;
-        after[place] += amount;
-        after[1 - place] -= out;
+        after[index] += amount;
+        after[1 - index] -= out;
         self.hold(pool, after);
         self.event(Action::Swap {
             pool: *pool,
-            sold: Transfer { id: pool.tokens[place], value: amount },
-            bought: Transfer { id: pool.tokens[1 - place], value: out },
+            sold: Transfer { id: pool.tokens[index], value: amount },
+            bought: Transfer { id: pool.tokens[1 - index], value: out },
         });
     }
 }

@@ -19,8 +19,8 @@ pub trait ContractHistory {
     /// The contracts at the end of the block at `height`.
     fn at(&self, height: Height) -> Box<dyn ContractReads + '_>;
 
-    /// Contracts that were entered in the block at `height`, whether what they did was kept or not: nothing of any other
-    /// changed. `None` when that would cost more than reading all that is asked for anew.
+    /// Contracts that were entered in the block at `height`, whether the calls succeeded or not: the state of all others is
+    /// unchanged. `None` when the list costs more than reading the state again.
     ///
     /// # Errors
     /// Reading failed.
@@ -56,7 +56,7 @@ pub(super) enum Changes {
 }
 
 impl Changes {
-    /// What changed between the end of the block `from` and that of the block at `to`.
+    /// The changes between the end of the block `from` and that of the block at `to`.
     pub(super) fn between(
         contracts: &dyn ContractHistory,
         snapshot: &Snapshot,
@@ -114,9 +114,9 @@ impl Moment {
         };
         let reads = contracts.at(block.height);
         let mut reserves = Vec::with_capacity(pools.len());
-        for (place, state) in pools.iter().enumerate() {
+        for (index, state) in pools.iter().enumerate() {
             let pool = state.pool;
-            let known = previous.and_then(|previous| previous.reserves.get(place));
+            let known = previous.and_then(|previous| previous.reserves.get(index));
             reserves.push(match known.filter(|_| !changes.may_hold(pool.id)) {
                 Some(known) => *known,
                 None => {

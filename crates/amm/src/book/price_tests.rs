@@ -164,11 +164,11 @@ fn one_pool_with_bitcoin_behind_a_thousand_routes_weighs_once() {
         pools.push(pool(2 * number + 2, [(fake(number), 1 << 60), (TOKEN, 400 * BITCOIN)]));
     }
     assert_eq!(price(&pools, TOKEN), text("0.001", 100 * BITCOIN));
-    // With a price that is believed it moves the sum by what it holds and no more.
+    // With a trusted price it moves the sum by what it holds and no more.
     for state in &mut pools[3..] {
-        let place = usize::from(state.pool.tokens[0] != TOKEN);
-        if state.pool.tokens[place] == TOKEN {
-            state.reserves[place] = 20_000 * BITCOIN;
+        let index = usize::from(state.pool.tokens[0] != TOKEN);
+        if state.pool.tokens[index] == TOKEN {
+            state.reserves[index] = 20_000 * BITCOIN;
         }
     }
     let Priced { price, depth } = priced(&pools)[&TOKEN];

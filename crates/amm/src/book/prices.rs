@@ -62,9 +62,9 @@ impl Way {
         Self { price: ONE, depth: u128::MAX, next: WRAPPED, pools: [(0, 0); ROUTE_POOLS_MAX], length: 0 }
     }
 
-    /// The route that enters a pool by its alkane at `place` and goes on along this; `None` when it is worth nothing.
-    fn behind(&self, number: u32, source: &Source, place: usize) -> Option<Self> {
-        let (here, there) = (source.reserves[place], source.reserves[1 - place]);
+    /// The route that enters a pool by its alkane at `index` and goes on along this; `None` when it is worth nothing.
+    fn behind(&self, number: u32, source: &Source, index: usize) -> Option<Self> {
+        let (here, there) = (source.reserves[index], source.reserves[1 - index]);
         if here == 0 || there == 0 || self.length == ROUTE_POOLS_MAX {
             return None;
         }
@@ -81,7 +81,7 @@ impl Way {
         Some(Self {
             price,
             depth: self.depth.min(held),
-            next: source.tokens[1 - place],
+            next: source.tokens[1 - index],
             pools,
             length: self.length + 1,
         })
@@ -157,25 +157,25 @@ fn routes(sources: &[Source], tokens: usize, rules: &BookRules) -> Vec<Vec<Way>>
     let entries = || (0u32..).zip(sources).flat_map(|(number, source)| [(number, source, 0), (number, source, 1)]);
     let counts = |way: &Way| way.depth >= rules.depth_min;
     let mut direct: Vec<Ways> = vec![[None; 2]; tokens];
-    for (number, source, place) in entries().filter(|(_, source, place)| source.tokens[1 - place] == WRAPPED) {
-        if let Some(way) = Way::end().behind(number, source, place).filter(counts) {
-            offer(&mut direct[source.tokens[place]], way);
+    for (number, source, index) in entries().filter(|(_, source, index)| source.tokens[1 - index] == WRAPPED) {
+        if let Some(way) = Way::end().behind(number, source, index).filter(counts) {
+            offer(&mut direct[source.tokens[index]], way);
         }
     }
     let mut ways = direct.clone();
-    for (number, source, place) in entries() {
-        let [here, there] = [source.tokens[place], source.tokens[1 - place]];
+    for (number, source, index) in entries() {
+        let [here, there] = [source.tokens[index], source.tokens[1 - index]];
         if here == WRAPPED || there == WRAPPED {
             continue;
         }
-        let way = direct[there][0].and_then(|rest| rest.behind(number, source, place));
+        let way = direct[there][0].and_then(|rest| rest.behind(number, source, index));
         if let Some(way) = way.filter(counts) {
             offer(&mut ways[here], way);
         }
     }
     let mut routes = vec![Vec::new(); tokens];
-    for (number, source, place) in entries() {
-        let [here, there] = [source.tokens[place], source.tokens[1 - place]];
+    for (number, source, index) in entries() {
+        let [here, there] = [source.tokens[index], source.tokens[1 - index]];
         if here == WRAPPED {
             continue;
         }
@@ -184,7 +184,7 @@ fn routes(sources: &[Source], tokens: usize, rules: &BookRules) -> Vec<Vec<Way>>
         } else {
             ways[there].into_iter().flatten().find(|rest| rest.next != here)
         };
-        routes[here].extend(rest.and_then(|rest| rest.behind(number, source, place)).filter(counts));
+        routes[here].extend(rest.and_then(|rest| rest.behind(number, source, index)).filter(counts));
     }
     routes
 }

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::fake::{FACTORY, Town, WRAPPED, id};
+use super::fake::{FACTORY, MarketFixture, WRAPPED, id};
 use super::*;
 
-/// Everything that a book says.
-fn said(book: &Book) -> String {
+/// A book with its prices and volumes as text, to be compared.
+fn rendered(book: &MarketBook) -> String {
     let mut tokens: Vec<AlkaneId> = book.by_token.keys().copied().collect();
     tokens.push(id(999_999));
     tokens.sort_unstable();
@@ -21,14 +21,14 @@ const T0: u32 = 1_700_000_000;
 
 #[test]
 fn a_pool_is_worth_what_its_reserves_are_at_its_own_price() {
-    let mut town = Town::new();
+    let mut fixture = MarketFixture::new();
     let mut pool = None;
-    town.block(T0, |_| {});
-    town.block(T0 + 600, |block| {
+    fixture.block(T0, |_| {});
+    fixture.block(T0 + 600, |block| {
         pool = Some(block.create(FACTORY, 100, [(TOKEN, 4_000_000), (WRAPPED, 1_000_000)]));
     });
     let pool = pool.unwrap();
-    let book = town.book(None);
+    let book = fixture.book(None);
     assert_eq!((book.height(), book.time(), book.pools().len()), (1, T0 + 600, 1));
     let price = book.price(TOKEN).unwrap();
     assert_eq!((price.price.to_decimal().as_str(), price.depth, price.change_day), ("0.25", 1_000_000, None));
@@ -53,9 +53,9 @@ fn a_pool_is_worth_what_its_reserves_are_at_its_own_price() {
     assert_eq!(position, Position { amounts: [1_000_000, 250_000], values: [Some(250_000); 2], value: Some(500_000) });
 
     // A day later comes a purchase for 100,000 satoshis.
-    town.block(T0 + 600 + DAY, |block| block.swap(&pool, 1, 100_000));
-    let book = town.book(Some(&book));
-    let [tokens, wrapped] = town.reserves(&pool);
+    fixture.block(T0 + 600 + DAY, |block| block.swap(&pool, 1, 100_000));
+    let book = fixture.book(Some(&book));
+    let [tokens, wrapped] = fixture.reserves(&pool);
     assert_eq!((tokens, wrapped), (4_000_000 - 360_327, 1_100_000));
     let worth = book.pool(pool.id).unwrap().worth;
     // The price is 1,100,000 / 3,639,673.
@@ -70,13 +70,13 @@ fn a_pool_is_worth_what_its_reserves_are_at_its_own_price() {
     let change = book.price(TOKEN).unwrap().change_day.unwrap();
     assert!((change - (1_100_000.0 / 3_639_673.0 / 0.25 - 1.0)).abs() < 1e-12, "{change}");
     assert_eq!(book.volumes_of_token(TOKEN), [Some(100_000); 4]);
-    assert_eq!(said(&book), said(&town.book(None)));
+    assert_eq!(rendered(&book), rendered(&fixture.book(None)));
 }
 
 #[test]
 fn an_empty_index_has_an_empty_book() {
-    let town = Town::new();
-    let book = town.book(None);
+    let fixture = MarketFixture::new();
+    let book = fixture.book(None);
     assert_eq!((book.height(), book.block(), book.pools().len()), (0, None, 0));
     assert_eq!(book.price(WRAPPED).unwrap().price, UnitPrice::ONE);
     assert_eq!((book.price(TOKEN), book.volumes_of_token(TOKEN)), (None, [None; 4]));
@@ -84,20 +84,20 @@ fn an_empty_index_has_an_empty_book() {
 }
 
 #[test]
-fn a_caller_whose_time_is_over_is_told_so() {
-    let town = Town::new();
-    let over = Book::build(&town.markets_at(0), &town, &BookRules::default(), None, &|| true);
+fn a_build_whose_time_is_over_is_interrupted() {
+    let fixture = MarketFixture::new();
+    let over = MarketBook::build(&fixture.markets_at(0), &fixture, &BookRules::default(), None, &|| true);
     assert!(matches!(over, Err(AmmError::Interrupted)));
 }
 
 #[test]
 fn a_block_by_time_is_one_before_it_with_one_after_it_next_to_it() {
-    let mut town = Town::new();
+    let mut fixture = MarketFixture::new();
     let times = [100, 200, 150, 300, 250, 250, 400];
     for time in times {
-        town.block(time, |_| {});
+        fixture.block(time, |_| {});
     }
-    let snapshot = town.store.snapshot();
+    let snapshot = fixture.store.snapshot();
     for newest in 0..times.len() as Height {
         for time in 0..500 {
             match block_at(&snapshot, newest, time).unwrap() {
@@ -114,7 +114,7 @@ fn a_block_by_time_is_one_before_it_with_one_after_it_next_to_it() {
 /// Something that happens on a market.
 #[derive(Debug, Clone)]
 enum Step {
-    /// A block this much later (negative: earlier) with trades (pool, place, amount) and gifts.
+    /// A block this much later (negative: earlier) with trades (pool, index, amount) and gifts.
     Block {
         later: i32,
         created: Option<(u128, u128)>,
@@ -123,7 +123,7 @@ enum Step {
     },
     /// So many blocks are undone.
     Undo(usize),
-    /// The book is read here.
+    /// The book is built here.
     Read,
 }
 
@@ -146,28 +146,28 @@ proptest! {
 
     #[test]
     fn a_book_made_from_an_older_one_is_that_made_from_nothing(steps in prop::collection::vec(step(), 1..60)) {
-        let mut town = Town::new();
+        let mut fixture = MarketFixture::new();
         let mut times = vec![T0];
-        town.block(T0, |_| {});
+        fixture.block(T0, |_| {});
         let mut number = 100;
-        let mut previous: Option<Book> = None;
+        let mut previous: Option<MarketBook> = None;
         let mut kept: Vec<(Option<BlockId>, String)> = Vec::new();
         for step in steps.into_iter().chain([Step::Read]) {
             match step {
                 Step::Block { later, created, trades, gift } => {
                     let time = times[times.len() - 1].saturating_add_signed(later);
                     times.push(time);
-                    let pools = town.pools();
-                    town.block(time, |block| {
+                    let pools = fixture.pools();
+                    fixture.block(time, |block| {
                         if let Some((a, b)) = created.filter(|(a, b)| a != b) {
                             number += 1;
                             let token = |number| if number == 0 { WRAPPED } else { id(number) };
                             let factory = if number % 5 == 0 { id(50) } else { FACTORY };
                             block.create(factory, number, [(token(a), 10_000_000 + a), (token(b), 20_000_000 + b)]);
                         }
-                        for (pool, place, amount) in trades {
+                        for (pool, index, amount) in trades {
                             if let Some(pool) = pools.get(pool) {
-                                block.swap(pool, place, amount);
+                                block.swap(pool, index, amount);
                             }
                         }
                         if let Some((pool, reserves)) = gift
@@ -179,29 +179,29 @@ proptest! {
                 }
                 Step::Undo(count) => {
                     for _ in 0..count.min(times.len() - 1) {
-                        town.undo();
+                        fixture.undo();
                         times.pop();
                     }
                 }
                 Step::Read => {
-                    let book = town.book(previous.as_ref());
-                    prop_assert_eq!(said(&book), said(&town.book(None)));
+                    let book = fixture.book(previous.as_ref());
+                    prop_assert_eq!(rendered(&book), rendered(&fixture.book(None)));
                     // A book of an older block, from one of a newer.
-                    let height = town.height() / 2;
-                    let older = town.book_at(height, Some(&book));
+                    let height = fixture.height() / 2;
+                    let older = fixture.book_at(height, Some(&book));
                     prop_assert_eq!(older.height(), height);
-                    prop_assert_eq!(said(&older), said(&town.book_at(height, None)));
-                    kept.push((book.block(), said(&book)));
+                    prop_assert_eq!(rendered(&older), rendered(&fixture.book_at(height, None)));
+                    kept.push((book.block(), rendered(&book)));
                     previous = Some(book);
                 }
             }
         }
-        // What was said when a block was the newest is said of it ever after.
+        // A book of an older block is the one that was built when the block was the newest.
         for (block, then) in kept {
             let height = block.map_or(0, |block| block.height);
-            let book = town.book_at(height, None);
+            let book = fixture.book_at(height, None);
             if book.block() == block {
-                prop_assert_eq!(said(&book), then);
+                prop_assert_eq!(rendered(&book), then);
             }
         }
     }
@@ -210,10 +210,10 @@ proptest! {
 #[test]
 fn ten_thousand_pools_cost_no_more_reads_than_what_changed() {
     const POOLS: u128 = 10_000;
-    let mut town = Town::new();
+    let mut fixture = MarketFixture::new();
     let start = T0;
-    town.block(start, |_| {});
-    town.block(start + 600, |block| {
+    fixture.block(start, |_| {});
+    fixture.block(start + 600, |block| {
         let name = vec![b'x'; 100_000];
         for number in 0..POOLS {
             // Alkanes that were never created, names alike and huge.
@@ -224,20 +224,20 @@ fn ten_thousand_pools_cost_no_more_reads_than_what_changed() {
         }
     });
     for day in 1..=9 {
-        town.block(start + 600 + day * DAY, |_| {});
+        fixture.block(start + 600 + day * DAY, |_| {});
     }
-    let cold = town.book(None);
+    let cold = fixture.book(None);
     assert_eq!(cold.pools().len() as u128, POOLS);
     assert!(cold.pools().iter().all(|pool| pool.worth.tvl == Some(2_000_000) && pool.state.name.len() <= 256));
     assert_eq!(cold.pool(id(1_000_007)).unwrap().worth.tvl_change_week, Some(0.0));
-    let pools = town.pools();
-    town.block(start + 1_200 + 9 * DAY, |block| block.swap(&pools[77], 0, 50_000));
+    let pools = fixture.pools();
+    fixture.block(start + 1_200 + 9 * DAY, |block| block.swap(&pools[77], 0, 50_000));
 
-    let (contracts, rows) = (town.reads.get(), town.store.reads().total());
-    let warm = town.book(Some(&cold));
-    let (contracts, rows) = (town.reads.get() - contracts, town.store.reads().total() - rows);
+    let (contracts, rows) = (fixture.reads.get(), fixture.store.reads().total());
+    let warm = fixture.book(Some(&cold));
+    let (contracts, rows) = (fixture.reads.get() - contracts, fixture.store.reads().total() - rows);
     assert!(contracts <= 6, "{contracts} reads of contracts for one pool");
     assert!(rows <= 200, "{rows} rows read for one pool");
-    assert_eq!(said(&warm), said(&town.book(None)));
+    assert_eq!(rendered(&warm), rendered(&fixture.book(None)));
     assert!(warm.price(id(77)).unwrap().change_day.unwrap() < 0.0);
 }

@@ -32,16 +32,16 @@ impl Priced {
 
 /// What the reserves of a pool are worth, each and together.
 pub(super) fn held(tokens: [AlkaneId; 2], reserves: [u128; 2], prices: &Prices) -> ([Option<u128>; 2], Option<u128>) {
-    let side = |place: usize| prices.get(&tokens[place]).map(|priced| priced.value(reserves[place]));
+    let side = |index: usize| prices.get(&tokens[index]).map(|priced| priced.value(reserves[index]));
     let [first, second] = [side(0), side(1)];
     ([first, second], first.zip(second).map(|(first, second)| first.saturating_add(second)))
 }
 
 /// What was traded: both sides of a trade are worth the same, so it counts once, and the lower where they differ.
 pub(super) fn traded(pool: &PoolIdentity, volumes: &Volumes, prices: &Prices) -> Option<u128> {
-    let side = |place: usize| {
-        let priced = prices.get(&pool.tokens[place])?;
-        Some(priced.traded(volumes.amounts[place], volumes.trades))
+    let side = |index: usize| {
+        let priced = prices.get(&pool.tokens[index])?;
+        Some(priced.traded(volumes.amounts[index], volumes.trades))
     };
     [side(0), side(1)].into_iter().flatten().min()
 }

@@ -1,4 +1,4 @@
-//! Which calls are operations of which market.
+//! Recognises calls that are operations of a market.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ const SWAP: u128 = 3;
 const WRAP: u128 = 77;
 const UNWRAP: u128 = 78;
 
-/// Pools as a transaction finds and leaves them.
+/// Pools before and during a transaction.
 pub(super) struct Market<'p> {
     wrapped_bitcoin: AlkaneId,
     pools: &'p dyn PoolLookup,
@@ -31,7 +31,7 @@ impl<'p> Market<'p> {
         Self { wrapped_bitcoin, pools, known: HashMap::new() }
     }
 
-    /// What a message did, each with whether it was kept.
+    /// The actions of a message, each with whether its effects were kept.
     pub(super) fn actions(&mut self, calls: &[Call<'_>]) -> Result<Vec<(bool, Action)>, AmmError> {
         let mut actions = Vec::new();
         let creations = OnceCell::new();

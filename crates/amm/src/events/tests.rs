@@ -49,12 +49,12 @@ fn header() -> TraceEvent {
 }
 
 /// Knows [`POOL`] or not; every pool of [`FACTORY`] is registered.
-struct Known {
+struct FixedLookup {
     pool: bool,
     asked: Cell<u32>,
 }
 
-impl PoolLookup for Known {
+impl PoolLookup for FixedLookup {
     fn pool(&self, id: AlkaneId) -> Result<Option<PoolIdentity>, AmmError> {
         self.asked.set(self.asked.get() + 1);
         Ok((self.pool && id == POOL).then_some(PoolIdentity { id, factory: FACTORY, tokens: TOKENS }))
@@ -94,7 +94,7 @@ fn events(pool: bool, stands: bool, traces: &[Vec<TraceEvent>]) -> Vec<Event> {
             trace: Trace { events: events.clone() },
         })
         .collect();
-    let known = Known { pool, asked: Cell::new(0) };
+    let known = FixedLookup { pool, asked: Cell::new(0) };
     transaction_events(100, 1_000, &transaction, &messages, WRAPPED, &known).unwrap()
 }
 
@@ -133,8 +133,8 @@ fn a_swap_through_a_proxy_is_one_row_and_several_keep_their_order() {
     let found = events(true, true, &[message.clone(), message]);
     let once = [(true, some(TOKENS[0], 100), some(TOKENS[1], 90)), (true, some(TOKENS[1], 50), some(TOKENS[0], 40))];
     assert_eq!(swaps(&found), [once, once].concat());
-    let places: Vec<_> = found.iter().map(|event| (event.place.event, event.protostone, event.vout)).collect();
-    assert_eq!(places, [(0, 0, 4), (1, 0, 4), (2, 1, 5), (3, 1, 5)]);
+    let positions: Vec<_> = found.iter().map(|event| (event.position.event, event.protostone, event.vout)).collect();
+    assert_eq!(positions, [(0, 0, 4), (1, 0, 4), (2, 1, 5), (3, 1, 5)]);
     // The first protostone points at a real output, the second at a shadow output.
     let actors: Vec<_> =
         found.iter().map(|event| event.actor.as_ref().map(|script| script.as_bytes().to_vec())).collect();

@@ -52,13 +52,13 @@ fn id(height: Height) -> BlockId {
     BlockId { height, hash: BlockHash::from_byte_array([height as u8 + 1; 32]) }
 }
 
-fn trade(pool: u128, place: Place, vout: u32) -> Event {
+fn trade(pool: u128, position: ChainPosition, vout: u32) -> Event {
     let pool = PoolIdentity { id: AlkaneId { block: 4, tx: pool }, factory: AlkaneId::default(), tokens: TOKENS };
     let [sold, bought] = TOKENS.map(|id| Transfer { id, value: 5 });
     Event {
-        place,
-        txid: Txid::from_byte_array([place.transaction as u8; 32]),
-        time: place.height * 600,
+        position,
+        txid: Txid::from_byte_array([position.transaction as u8; 32]),
+        time: position.height * 600,
         protostone: vout - 4,
         vout,
         actor: Some(ScriptBuf::from_bytes(vec![7])),
@@ -89,7 +89,7 @@ proptest! {
             let mut rows = writer.module(ALONE.id).unwrap();
             for (which, (journal, count)) in [(JOURNAL, of_factory), (OTHERS, of_other)].into_iter().enumerate() {
                 for _ in 0..count {
-                    let event = trade(which as u128, Place { height, transaction, event: numbers[which] }, vout);
+                    let event = trade(which as u128, ChainPosition { height, transaction, event: numbers[which] }, vout);
                     journal.append(&event, &mut rows).unwrap();
                     numbers[which] += 1;
                     all.push(event);
@@ -115,7 +115,7 @@ proptest! {
                 let list = |journal: Journal| {
                     journal.list(&snapshot, until, scope, Some(EventKind::Swap), Status::Successful).unwrap()
                 };
-                let expected: Vec<Event> = all.iter().filter(|event| event.place.height <= until).cloned().collect();
+                let expected: Vec<Event> = all.iter().filter(|event| event.position.height <= until).cloned().collect();
                 let mut paged = Vec::new();
                 for offset in (0..=expected.len() as u32 + limit).step_by(limit as usize) {
                     let page = merged(&list(JOURNAL), &list(OTHERS), offset, limit).unwrap();

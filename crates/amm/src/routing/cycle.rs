@@ -18,7 +18,7 @@ type Wide = Uint<1024, 16>;
 
 /// Cycles that are looked at; beyond, nothing is proven.
 const CYCLES_MAX: usize = 2_000_000;
-/// Cycles with profit that are kept to be tried.
+/// Most profitable cycles of which inputs are tried.
 const KEPT_MAX: usize = 50_000;
 /// Inputs that are tried exactly, for one cycle and for all of them.
 const TRIES_MAX: (usize, usize) = (20_000, 200_000);
@@ -39,7 +39,7 @@ pub struct Cycle {
     pub profit_bound: u128,
 }
 
-/// Pools in the order in which they are traded with, each with the place of what goes in.
+/// Pools in the order in which they are traded with, each with the index of what goes in.
 type Path = ([(usize, usize); HOPS_MAX], usize);
 
 /// What comes out of a cycle for `x` is at most `over * x / (base + slope * x)`.
@@ -53,11 +53,11 @@ impl Curve {
     /// The curve of trades with constant-product pools; `None` when nothing comes through.
     fn of(edges: &[Edge], path: &[(usize, usize)], fees: Fees) -> Option<Self> {
         let mut curve = Self { over: U512::ONE, base: U512::ONE, slope: U512::ZERO };
-        for (number, place) in path {
+        for (number, index) in path {
             let pool = &edges[*number].pool;
             let (whole, kept) = fees.parts(pool)?;
             let wide = |a: u128, b: u128| U512::from(U256::from(a) * U256::from(b));
-            let (over, base) = (wide(kept, pool.reserves[1 - place]), wide(whole, pool.reserves[*place]));
+            let (over, base) = (wide(kept, pool.reserves[1 - index]), wide(whole, pool.reserves[*index]));
             if over.is_zero() || base.is_zero() {
                 return None;
             }
@@ -91,7 +91,7 @@ impl Curve {
         u128::try_from(out).unwrap_or(u128::MAX)
     }
 
-    /// The profit that the curve has room for at `amount`.
+    /// The most profit that the curve allows at `amount`.
     fn room(&self, amount: u128) -> u128 {
         self.out(amount).saturating_sub(amount)
     }
@@ -103,9 +103,9 @@ impl Curve {
     }
 }
 
-/// The best that was found on a cycle.
+/// The best input of a cycle so far.
 #[derive(Debug, Clone, Copy, Default)]
-struct Found {
+struct BestInput {
     profit: u128,
     amount: u128,
 }
@@ -126,7 +126,7 @@ impl Graph {
         candidates.sort_by(|a, b| {
             b.estimate.total_cmp(&a.estimate).then_with(|| (a.path.1, a.path.0).cmp(&(b.path.1, b.path.0)))
         });
-        let mut best: Option<(Found, Path)> = None;
+        let mut best: Option<(BestInput, Path)> = None;
         let mut tries = TRIES_MAX.1;
         for Candidate { estimate, path } in candidates {
             let profit = best.map_or(0, |(found, _)| found.profit);
@@ -149,13 +149,13 @@ impl Graph {
                 best = Some((found, path));
             }
         }
-        let (Found { profit, amount }, (trades, length)) = best?;
+        let (BestInput { profit, amount }, (trades, length)) = best?;
         let mut hops = Vec::with_capacity(length);
         let mut at = amount;
-        for (number, place) in &trades[..length] {
+        for (number, index) in &trades[..length] {
             let edge = &self.edges[*number];
-            let out = edge.amount_out(*place, at, fees)?;
-            hops.push(edge.hop(*place, at, out, fees));
+            let out = edge.amount_out(*index, at, fees)?;
+            hops.push(edge.hop(*index, at, out, fees));
             at = out;
         }
         Some(Cycle { hops, amount_in: amount, amount_out: at, profit, profit_bound: profit.max(dropped) })
@@ -164,7 +164,7 @@ impl Graph {
     /// Cycles through `start` that may have profit, and what those that are left out have at most.
     fn candidates(&self, start: usize, fees: Fees, hops_max: usize) -> (Vec<Candidate>, u128) {
         let (mut candidates, mut dropped, mut seen) = (Vec::new(), 0, 0);
-        let step = |number: usize, from: usize| (number, self.edges[number].place(from));
+        let step = |number: usize, from: usize| (number, self.edges[number].index(from));
         let mut add = |path: Path| -> bool {
             seen += 1;
             if seen > CYCLES_MAX {
@@ -219,7 +219,7 @@ impl Graph {
     fn through(&self, trades: &[(usize, usize)], amount: u128, fees: Fees) -> u128 {
         let out = trades
             .iter()
-            .try_fold(amount, |amount, (number, place)| self.edges[*number].amount_out(*place, amount, fees));
+            .try_fold(amount, |amount, (number, index)| self.edges[*number].amount_out(*index, amount, fees));
         out.unwrap_or_default()
     }
 
@@ -228,7 +228,7 @@ impl Graph {
         trades
             .iter()
             .rev()
-            .try_fold(wanted, |wanted, (number, place)| least_in(&self.edges[*number].pool, *place, wanted, fees))
+            .try_fold(wanted, |wanted, (number, index)| least_in(&self.edges[*number].pool, *index, wanted, fees))
     }
 
     /// The best input of a cycle of constant-product pools if it beats `known`, and a bound of what any input gives.
@@ -239,13 +239,13 @@ impl Graph {
         fees: Fees,
         known: u128,
         tries: &mut usize,
-    ) -> (Found, u128) {
+    ) -> (BestInput, u128) {
         let middle = curve.best();
         let bound = curve.room(middle).max(curve.room(middle.saturating_add(1)));
-        let mut found = Found { profit: known, amount: 0 };
+        let mut found = BestInput { profit: known, amount: 0 };
         let mut left = TRIES_MAX.0.min(*tries);
         // The least input for at least what comes out at `amount`.
-        let mut attempt = |amount: u128, found: &mut Found| -> Option<u128> {
+        let mut attempt = |amount: u128, found: &mut BestInput| -> Option<u128> {
             left = left.checked_sub(1)?;
             *tries -= 1;
             let out = self.through(trades, amount, fees);
@@ -253,7 +253,7 @@ impl Graph {
             let least = if out == 0 { 1 } else { self.least(trades, out, fees).unwrap_or(amount) };
             let profit = out.saturating_sub(least);
             if profit > found.profit {
-                *found = Found { profit, amount: least };
+                *found = BestInput { profit, amount: least };
             }
             Some(least)
         };
@@ -284,14 +284,14 @@ impl Graph {
     }
 
     /// A good input of a cycle with pools of other formulas: the best power of two, then by thirds between its neighbours.
-    fn search_inputs(&self, trades: &[(usize, usize)], fees: Fees, tries: &mut usize) -> Found {
-        let mut found = Found::default();
-        let mut attempt = |amount: u128, found: &mut Found| {
+    fn search_inputs(&self, trades: &[(usize, usize)], fees: Fees, tries: &mut usize) -> BestInput {
+        let mut found = BestInput::default();
+        let mut attempt = |amount: u128, found: &mut BestInput| {
             *tries = tries.saturating_sub(1);
             let out = self.through(trades, amount, fees);
             let profit = out.saturating_sub(amount);
             if profit > found.profit {
-                *found = Found { profit, amount };
+                *found = BestInput { profit, amount };
             }
             (out >= amount, out.abs_diff(amount))
         };

@@ -12,7 +12,7 @@ fn id(tx: u128) -> AlkaneId {
 
 const START: u128 = 0;
 
-/// All ways of two or three trades from the start back to it, each with another pool; a trade is a pool and the place of
+/// All ways of two or three trades from the start back to it, each with another pool; a trade is a pool and the index of
 /// what goes in.
 fn cycles(pools: &[RoutePool], hops_max: usize) -> Vec<Vec<(usize, usize)>> {
     fn extend(
@@ -28,10 +28,10 @@ fn cycles(pools: &[RoutePool], hops_max: usize) -> Vec<Vec<(usize, usize)>> {
         }
         let pools_left = if way.len() < hops_max { pools } else { &[] };
         for (number, pool) in pools_left.iter().enumerate() {
-            for place in 0..2 {
-                if pool.tokens[place] == at && way.iter().all(|(other, _)| *other != number) {
-                    way.push((number, place));
-                    extend(pools, pool.tokens[1 - place], way, hops_max, found);
+            for index in 0..2 {
+                if pool.tokens[index] == at && way.iter().all(|(other, _)| *other != number) {
+                    way.push((number, index));
+                    extend(pools, pool.tokens[1 - index], way, hops_max, found);
                     way.pop();
                 }
             }
@@ -43,7 +43,7 @@ fn cycles(pools: &[RoutePool], hops_max: usize) -> Vec<Vec<(usize, usize)>> {
 }
 
 fn profit(pools: &[RoutePool], way: &[(usize, usize)], amount: u128, fees: Fees) -> u128 {
-    let out = way.iter().try_fold(amount, |amount, (number, place)| amount_out(&pools[*number], *place, amount, fees));
+    let out = way.iter().try_fold(amount, |amount, (number, index)| amount_out(&pools[*number], *index, amount, fees));
     out.unwrap_or(0).saturating_sub(amount)
 }
 
@@ -51,15 +51,15 @@ fn profit(pools: &[RoutePool], way: &[(usize, usize)], amount: u128, fees: Fees)
 fn brute_force(pools: &[RoutePool], fees: Fees, hops_max: usize) -> u128 {
     let mut best = 0;
     for way in cycles(pools, hops_max) {
-        let (last, place) = way[way.len() - 1];
-        for amount in 1..pools[last].reserves[1 - place] {
+        let (last, index) = way[way.len() - 1];
+        for amount in 1..pools[last].reserves[1 - index] {
             best = best.max(profit(pools, &way, amount, fees));
         }
     }
     best
 }
 
-/// The trades follow from each other in the contract's integers, and give what is said.
+/// The trades follow from each other in the contract's integers, and give the stated amounts.
 fn check(cycle: &Cycle, pools: &[RoutePool], fees: Fees, hops_max: usize) {
     assert!((2..=hops_max).contains(&cycle.hops.len()));
     let (first, last) = (&cycle.hops[0], &cycle.hops[cycle.hops.len() - 1]);
@@ -73,9 +73,9 @@ fn check(cycle: &Cycle, pools: &[RoutePool], fees: Fees, hops_max: usize) {
     for (number, hop) in cycle.hops.iter().enumerate() {
         assert!(cycle.hops[..number].iter().all(|other| other.pool != hop.pool));
         let pool = pools.iter().find(|pool| pool.id == hop.pool).unwrap();
-        let place = usize::from(pool.tokens[0] != hop.token_in);
-        assert_eq!([pool.tokens[place], pool.tokens[1 - place]], [hop.token_in, hop.token_out]);
-        assert_eq!(amount_out(pool, place, hop.amount_in, fees), Some(hop.amount_out));
+        let index = usize::from(pool.tokens[0] != hop.token_in);
+        assert_eq!([pool.tokens[index], pool.tokens[1 - index]], [hop.token_in, hop.token_out]);
+        assert_eq!(amount_out(pool, index, hop.amount_in, fees), Some(hop.amount_out));
     }
 }
 

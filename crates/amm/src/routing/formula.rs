@@ -8,13 +8,13 @@ use paraffin_primitives::AlkaneId;
 /// How a pool trades that is no constant-product pool. Its fee is part of it: a flat fee that a route is quoted with does not
 /// replace it.
 pub trait Formula: Debug + Send + Sync {
-    /// What comes out when `amount` of the alkane at `place` goes in; `None` when nothing does, or when the pool refuses.
+    /// What comes out when `amount` of the alkane at `index` goes in; `None` when nothing does, or when the pool refuses.
     /// More in never gives less out.
-    fn amount_out(&self, place: usize, amount: u128) -> Option<u128>;
+    fn amount_out(&self, index: usize, amount: u128) -> Option<u128>;
 
-    /// What must go in of the alkane at `place` for `wanted` of the other to come out; `None` when no amount suffices. More
+    /// What must go in of the alkane at `index` for `wanted` of the other to come out; `None` when no amount suffices. More
     /// out never costs less.
-    fn amount_in(&self, place: usize, wanted: u128) -> Option<u128>;
+    fn amount_in(&self, index: usize, wanted: u128) -> Option<u128>;
 }
 
 /// A pool with a formula of its own, as routes see it.

@@ -43,10 +43,10 @@ impl Fees {
     }
 }
 
-/// What comes out when `amount` of the alkane at `place` goes in; `None` when nothing does, or when the pool cannot hold more.
-pub fn amount_out(pool: &RoutePool, place: usize, amount: u128, fees: Fees) -> Option<u128> {
+/// What comes out when `amount` of the alkane at `index` goes in; `None` when nothing does, or when the pool cannot hold more.
+pub fn amount_out(pool: &RoutePool, index: usize, amount: u128, fees: Fees) -> Option<u128> {
     let (whole, kept) = fees.parts(pool)?;
-    let (reserve_in, reserve_out) = (pool.reserves[place], pool.reserves[1 - place]);
+    let (reserve_in, reserve_out) = (pool.reserves[index], pool.reserves[1 - index]);
     if reserve_in == 0 {
         return None;
     }
@@ -65,22 +65,22 @@ pub fn amount_out(pool: &RoutePool, place: usize, amount: u128, fees: Fees) -> O
     u128::try_from(product / U512::from(divisor)).ok().filter(|out| *out > 0)
 }
 
-/// What must go in of the alkane at `place` for `wanted` of the other to come out; `None` when no amount suffices.
+/// What must go in of the alkane at `index` for `wanted` of the other to come out; `None` when no amount suffices.
 ///
 /// With the pool's own fee what the contract asks, which can be one more than would do; with a flat fee the smallest amount.
-pub fn amount_in(pool: &RoutePool, place: usize, wanted: u128, fees: Fees) -> Option<u128> {
-    needed(pool, place, wanted, fees, matches!(fees, Fees::Pool))
+pub fn amount_in(pool: &RoutePool, index: usize, wanted: u128, fees: Fees) -> Option<u128> {
+    needed(pool, index, wanted, fees, matches!(fees, Fees::Pool))
 }
 
-/// The least amount of the alkane at `place` for which at least `wanted` of the other comes out; `None` when none suffices.
-pub(super) fn least_in(pool: &RoutePool, place: usize, wanted: u128, fees: Fees) -> Option<u128> {
-    needed(pool, place, wanted, fees, false)
+/// The least amount of the alkane at `index` for which at least `wanted` of the other comes out; `None` when none suffices.
+pub(super) fn least_in(pool: &RoutePool, index: usize, wanted: u128, fees: Fees) -> Option<u128> {
+    needed(pool, index, wanted, fees, false)
 }
 
 /// What must go in: the quotient rounded up, or, as the contract reckons, rounded down and one more.
-fn needed(pool: &RoutePool, place: usize, wanted: u128, fees: Fees, is_contract: bool) -> Option<u128> {
+fn needed(pool: &RoutePool, index: usize, wanted: u128, fees: Fees, is_contract: bool) -> Option<u128> {
     let (whole, kept) = fees.parts(pool)?;
-    let (reserve_in, reserve_out) = (pool.reserves[place], pool.reserves[1 - place]);
+    let (reserve_in, reserve_out) = (pool.reserves[index], pool.reserves[1 - index]);
     let left = reserve_out.checked_sub(wanted).filter(|left| *left > 0)?;
     if reserve_in == 0 || wanted == 0 {
         return None;

@@ -23,10 +23,10 @@ fn brute_force(
     }
     let mut best = 0;
     for pool in pools.iter().filter(|_| left > 0) {
-        for place in 0..2 {
-            let there = pool.tokens[1 - place];
-            if pool.tokens[place] == here && !path.contains(&there) {
-                let Some(out) = amount_out(pool, place, amount, fees) else { continue };
+        for index in 0..2 {
+            let there = pool.tokens[1 - index];
+            if pool.tokens[index] == here && !path.contains(&there) {
+                let Some(out) = amount_out(pool, index, amount, fees) else { continue };
                 path.push(there);
                 best = best.max(brute_force(pools, path, to, out, fees, left - 1));
                 path.pop();
@@ -51,10 +51,10 @@ fn brute_force_out(
     }
     let mut best: Option<u128> = None;
     for pool in pools.iter().filter(|_| left > 0) {
-        for place in 0..2 {
-            let there = pool.tokens[1 - place];
-            if pool.tokens[place] == here && !path.contains(&there) {
-                let Some(needed) = amount_in(pool, 1 - place, wanted, fees) else { continue };
+        for index in 0..2 {
+            let there = pool.tokens[1 - index];
+            if pool.tokens[index] == here && !path.contains(&there) {
+                let Some(needed) = amount_in(pool, 1 - index, wanted, fees) else { continue };
                 path.push(there);
                 let found = brute_force_out(pools, path, from, needed, fees, left - 1);
                 best = [best, found].into_iter().flatten().min();
@@ -72,9 +72,9 @@ fn check_chain(route: &Route, pools: &[RoutePool], from: AlkaneId, to: AlkaneId,
     }
     for hop in &route.hops {
         let pool = pools.iter().find(|pool| pool.id == hop.pool).unwrap();
-        let place = usize::from(pool.tokens[0] != hop.token_in);
-        assert_eq!((pool.tokens[place], pool.tokens[1 - place]), (hop.token_in, hop.token_out));
-        assert!(amount_out(pool, place, hop.amount_in, fees).unwrap() >= hop.amount_out);
+        let index = usize::from(pool.tokens[0] != hop.token_in);
+        assert_eq!((pool.tokens[index], pool.tokens[1 - index]), (hop.token_in, hop.token_out));
+        assert!(amount_out(pool, index, hop.amount_in, fees).unwrap() >= hop.amount_out);
     }
 }
 
@@ -163,12 +163,12 @@ fn nothing_leads_from_an_alkane_to_itself_and_equal_routes_are_decided_by_length
 struct Disguise(RoutePool);
 
 impl Formula for Disguise {
-    fn amount_out(&self, place: usize, amount: u128) -> Option<u128> {
-        amount_out(&self.0, place, amount, Fees::Pool)
+    fn amount_out(&self, index: usize, amount: u128) -> Option<u128> {
+        amount_out(&self.0, index, amount, Fees::Pool)
     }
 
-    fn amount_in(&self, place: usize, wanted: u128) -> Option<u128> {
-        amount_in(&self.0, place, wanted, Fees::Pool)
+    fn amount_in(&self, index: usize, wanted: u128) -> Option<u128> {
+        amount_in(&self.0, index, wanted, Fees::Pool)
     }
 }
 
@@ -213,7 +213,7 @@ proptest! {
         }
         let [mixed_trades, all_trades] = found.map(|routes| routes.map(trades));
         prop_assert_eq!(mixed_trades, all_trades);
-        // Without the closed form a cycle is found by search: what it says it gives, and nothing is proven.
+        // Without the closed form a cycle is found by search: its result is exact, but not proven to be the best.
         if let Some(cycle) = mixed.best_cycle(id(0), Fees::Pool, 3) {
             let best = all.best_cycle(id(0), Fees::Pool, 3).expect("a cycle that the search found");
             prop_assert!(cycle.profit <= best.profit && cycle.profit_bound >= cycle.profit);

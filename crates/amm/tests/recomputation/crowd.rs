@@ -26,7 +26,7 @@ use crate::chance::Chance;
 const PROBE: &[u8] = include_bytes!("../../../../contracts/wasm/probe.wasm");
 const UPGRADEABLE_PROXY: &[u8] = include_bytes!("../../../../contracts/wasm/upgradeable-proxy.wasm");
 const NAMES: [&str; 6] = ["owner", "ann", "ben", "cid", "dot", "eve"];
-/// Place of the owner of the second factory.
+/// Index of the owner of the second factory in [`NAMES`].
 const OWNER: usize = 0;
 const PURSE_SAT: u64 = 1_000;
 const MATURITY: u32 = 100;
@@ -96,7 +96,7 @@ impl Crowd {
         self.wallet.script(account, OutputKind::Taproot)
     }
 
-    /// Whom the block at a height pays while the first coins are made.
+    /// The recipient of the coinbase at a height while the first coins are mined.
     pub(crate) fn miner(&self, height: u32) -> ScriptBuf {
         self.script(height as usize % NAMES.len())
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use bitcoin::ScriptBuf;
 use paraffin_alkanes::{BlockTrace, CallKind, TraceContext, Transfer};
-use paraffin_amm::{Action, Event, Place, PoolIdentity};
+use paraffin_amm::{Action, ChainPosition, Event, PoolIdentity};
 use paraffin_primitives::{AlkaneId, ConnectedBlock};
 
 use crate::raw::{self, Frame};
@@ -33,8 +33,8 @@ impl Census {
 #[derive(Default)]
 pub(crate) struct History {
     pub(crate) events: Vec<Event>,
-    /// Oldest first, each with the place of its creation.
-    pub(crate) pools: Vec<(PoolIdentity, Place)>,
+    /// Oldest first, each with the position of its creation.
+    pub(crate) pools: Vec<(PoolIdentity, ChainPosition)>,
     /// What a contract has of an alkane, by holder. Of itself it may have less than nothing: that is what it has given out.
     ledger: HashMap<(AlkaneId, AlkaneId), i128>,
     storage: HashMap<(AlkaneId, Vec<u8>), Vec<u8>>,
@@ -154,7 +154,7 @@ impl History {
                         .find_map(|answer| answer.storage.iter().find(|(key, _)| key == slot).map(|(_, id)| id_of(id)))
                 };
                 let tokens = [token(b"/alkane/0").unwrap(), token(b"/alkane/1").unwrap()];
-                let created = Place { height: position.block.id.height, transaction: 0, event: 0 };
+                let created = ChainPosition { height: position.block.id.height, transaction: 0, event: 0 };
                 self.pools.push((PoolIdentity { id: pool, factory, tokens }, created));
             }
         }
@@ -200,16 +200,16 @@ impl History {
             self.census.count("operation inside what was only asked", is_deeper);
             return;
         }
-        let answer = frame.answer.expect("nobody survives the failure of a call");
+        let answer = frame.answer.expect("a caller fails with its callee");
         let TraceContext { myself, caller, incoming, inputs, .. } = frame.context;
         let operation = self.operation(frame);
         let before: Vec<i128> = self.reserves(operation.as_ref());
         self.census.count("operation inside another", operation.is_some() && self.open > 0);
         self.open += u32::from(operation.is_some());
-        let place = operation.is_some().then(|| {
-            let place = self.events.len();
+        let index = operation.is_some().then(|| {
+            let index = self.events.len();
             self.push(position, true, Action::Wrap { amount: 0 });
-            place
+            index
         });
         if frame.kind == CallKind::Call {
             self.book(*caller, *myself, incoming);
@@ -223,14 +223,14 @@ impl History {
         if frame.kind == CallKind::Call {
             self.book(*myself, *caller, &answer.alkanes);
         }
-        if let (Some(operation), Some(place)) = (operation, place) {
+        if let (Some(operation), Some(index)) = (operation, index) {
             self.open -= 1;
             let after = self.reserves(Some(&operation));
             let gained: Vec<i128> = after.iter().zip(before).map(|(after, before)| after - before).collect();
-            self.events[place].action = done(&operation, &gained);
+            self.events[index].action = done(&operation, &gained);
             if let Operation::Initialize(pool) = operation {
-                let created = self.events[place].place;
-                self.pools.iter_mut().filter(|(known, _)| known.id == pool.id).for_each(|(_, place)| *place = created);
+                let created = self.events[index].position;
+                self.pools.iter_mut().filter(|(known, _)| known.id == pool.id).for_each(|(_, at)| *at = created);
             }
             let is_callback = inputs.first() == Some(&3) && inputs.get(5).is_some_and(|length| *length > 0);
             self.census.count("swap that called its receiver", is_callback && myself.block == 2);
@@ -287,10 +287,11 @@ impl History {
 
     fn push(&mut self, position: &mut Position<'_>, successful: bool, action: Action) {
         let BlockTrace { outpoint, transaction_index, .. } = position.message;
-        let place = Place { height: position.block.id.height, transaction: *transaction_index, event: position.events };
+        let event =
+            ChainPosition { height: position.block.id.height, transaction: *transaction_index, event: position.events };
         position.events += 1;
         self.events.push(Event {
-            place,
+            position: event,
             txid: outpoint.txid,
             time: position.block.block.header.time,
             protostone: position.protostone,

@@ -135,7 +135,7 @@ impl World {
         let script = match next {
             1 => self.wallet.script(0, OutputKind::Taproot),
             2..=40 => self.crowd.miner(next),
-            _ => self.nobody(),
+            _ => self.unowned_script(),
         };
         self.mine(&script);
     }
@@ -172,7 +172,7 @@ impl World {
     }
 
     /// A script without an owner, so that a block that was dropped is not made again.
-    fn nobody(&mut self) -> ScriptBuf {
+    fn unowned_script(&mut self) -> ScriptBuf {
         let mut hash = [0; 32];
         for byte in &mut hash {
             *byte = self.chance.below(256) as u8;
@@ -180,20 +180,20 @@ impl World {
         ScriptBuf::new_p2wsh(&WScriptHash::from_byte_array(hash))
     }
 
-    /// Drops the newest blocks and grows another branch, longer by one, in which their transactions land elsewhere.
+    /// Drops the newest blocks and grows another branch, longer by one, in which their transactions are in other blocks.
     fn turn(&mut self, depth: u32) {
         let height = self.height();
         let before = self.heights();
         let hash = self.node.block_hash(height + 1 - depth).unwrap();
         self.node.invalidate(&hash).unwrap();
-        let script = self.nobody();
+        let script = self.unowned_script();
         follow(&self.node, &mut self.blocks);
         self.set_time();
         self.node.mine_block_with(Vec::new(), &script, true).unwrap();
         self.catch_up();
         while self.height() <= height {
             if self.chance.one_in(3) {
-                let script = self.nobody();
+                let script = self.unowned_script();
                 self.mine(&script);
             } else {
                 self.grow();
@@ -216,7 +216,7 @@ impl World {
     fn heights(&self) -> BTreeMap<Txid, Height> {
         let markets = self.index.markets_at(Height::MAX);
         let page = markets.events(Scope::All, None, Status::Any, 0, u32::MAX).unwrap();
-        page.items.iter().map(|event| (event.txid, event.place.height)).collect()
+        page.items.iter().map(|event| (event.txid, event.position.height)).collect()
     }
 
     /// The history of the chain as it is now; `visit` sees it after every block.
@@ -244,7 +244,7 @@ impl World {
                 verdict::compare(history, &self.index.markets_at(height), &self.index.state(height), chance);
             }
         });
-        verdict::places_grow(&history);
+        verdict::positions_grow(&history);
         verdict::compare(&history, &self.index.markets_at(Height::MAX), &self.index.state(Height::MAX), chance);
         history
     }

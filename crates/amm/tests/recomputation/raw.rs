@@ -55,7 +55,7 @@ pub(crate) fn stones(transaction: &Transaction) -> Vec<Stone> {
 
 fn stone(body: &[u128]) -> Stone {
     let mut stone = Stone::default();
-    let edicts = body.chunks_exact(2).position(|field| field[0] == 0).map_or(body.len(), |place| place * 2);
+    let edicts = body.chunks_exact(2).position(|field| field[0] == 0).map_or(body.len(), |index| index * 2);
     for field in body[..edicts].chunks_exact(2) {
         match field[0] {
             91 => stone.pointer = Some(field[1]),

@@ -1,11 +1,11 @@
-//! Compares everything that the index answers as of a height with what the history says.
+//! Compares everything that the index answers as of a height with the recomputed history.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use paraffin_alkanes::{ChainState, ScriptKey, StateKey, StateReader as _};
 use paraffin_amm::{
-    Action, Candle, ChainContracts, Event, EventKind, Figures, Markets, Place, PoolIdentity, PoolRecord, Ratio, Scope,
-    Series, Side, Status, Timeframe, Volumes, pool_state,
+    Action, Candle, ChainContracts, ChainPosition, Event, EventKind, Figures, Markets, PoolIdentity, PoolRecord, Ratio,
+    Scope, Series, Side, Status, Timeframe, Volumes, pool_state,
 };
 use paraffin_primitives::AlkaneId;
 use ruint::aliases::{U256, U512};
@@ -167,7 +167,7 @@ fn pools_are(history: &History, markets: &Markets, chance: &mut Chance) {
         tokens.extend(pool.tokens);
         let record = PoolRecord { pool: *pool, created: *created };
         assert_eq!(markets.pool(pool.id).unwrap().as_ref(), Some(&record));
-        let creation = history.events.iter().find(|event| event.place == *created);
+        let creation = history.events.iter().find(|event| event.position == *created);
         assert_eq!(Some(&markets.creation(&record).unwrap()), creation);
         assert!(matches!(creation.unwrap().action, Action::Creation { pool: other, .. } if other == *pool));
     }
@@ -308,7 +308,7 @@ fn series_are(markets: &Markets, pool: &PoolIdentity, timeframe: Timeframe, cand
     let starts = candles.iter().map(|candle| candle.start);
     for time in starts.flat_map(|start| [start - 1, start, start + 1]).chain([0, u32::MAX]) {
         let covered = candles.iter().position(|candle| candle.start <= time);
-        let expected = covered.map(|place| (candles[place], (length - 1 - place) as u32));
+        let expected = covered.map(|index| (candles[index], (length - 1 - index) as u32));
         assert_eq!(markets.candle_before(pool.id, timeframe, time).unwrap(), expected);
     }
 }
@@ -382,8 +382,8 @@ fn figures_are(figures: &Figures, trades: &[Trade]) {
     }
 }
 
-/// The place of an event never repeats and only grows.
-pub(crate) fn places_grow(history: &History) {
-    let places: Vec<Place> = history.events.iter().map(|event| event.place).collect();
-    assert!(places.is_sorted_by(|a, b| a < b));
+/// The position of an event never repeats and only grows.
+pub(crate) fn positions_grow(history: &History) {
+    let positions: Vec<ChainPosition> = history.events.iter().map(|event| event.position).collect();
+    assert!(positions.is_sorted_by(|a, b| a < b));
 }

@@ -28,7 +28,7 @@ const PRECISION_DEFAULT: U256 = U256::from_limbs([10_000_000_000, 0, 0, 0]);
 
 /// Everything that a block did to pools and to contracts that may be pools.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct BlockFindings {
     pub(crate) contracts: BTreeMap<AlkaneId, Contract>,
     /// Trades, deposits and withdrawals, in the order in which their calls began.
     pub(crate) events: Vec<Event>,
@@ -65,9 +65,9 @@ pub(crate) struct Contract {
     newest: Option<Txid>,
 }
 
-/// What the block is, for what is found in it.
+/// Position and transactions of the block whose traces are read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'b> {
+pub(crate) struct BlockContext<'b> {
     pub(crate) height: Height,
     pub(crate) time: u32,
     pub(crate) txids: &'b [Txid],
@@ -77,13 +77,13 @@ pub(crate) struct Place<'b> {
 /// Looks through the traces of a block.
 pub(crate) fn find(
     rules: &PoolRules,
-    place: Place<'_>,
+    block: BlockContext<'_>,
     facts: &dyn ContractFacts,
     rows: &ModuleWriter<'_>,
-) -> Result<Found, IndexError> {
+) -> Result<BlockFindings, IndexError> {
     let traces: Vec<BlockTrace> = facts.traces()?.into_iter().filter(|trace| trace.stands).collect();
     let messages: Vec<(&BlockTrace, Vec<Call<'_>>)> = traces.iter().map(|trace| (trace, calls(&trace.trace))).collect();
-    let mut search = Search { rules, place, facts, rows, found: Found::default(), senders: None };
+    let mut search = Search { rules, block, facts, rows, found: BlockFindings::default(), senders: None };
     search.meet(&messages)?;
     if search.found.contracts.is_empty() {
         return Ok(search.found);
@@ -107,10 +107,10 @@ pub(crate) fn find(
 
 struct Search<'s> {
     rules: &'s PoolRules,
-    place: Place<'s>,
+    block: BlockContext<'s>,
     facts: &'s dyn ContractFacts,
     rows: &'s ModuleWriter<'s>,
-    found: Found,
+    found: BlockFindings,
     /// Those of the transaction asked about last.
     senders: Option<(u32, Senders<'s>)>,
 }
@@ -136,7 +136,7 @@ impl Search<'_> {
                 continue;
             }
             let row = stored.as_deref().map(PoolRow::decode).transpose()?;
-            let Place { height: first_height, time: first_time, .. } = self.place;
+            let BlockContext { height: first_height, time: first_time, .. } = self.block;
             let mut now = row.unwrap_or(PoolRow { first_height, first_time, from_init: false, identity: None });
             now.from_init |= saw_init;
             let contract = Contract {
@@ -156,9 +156,9 @@ impl Search<'_> {
     }
 
     fn txid(&self, trace: &BlockTrace) -> Result<Txid, IndexError> {
-        let txid = self.place.txids.get(trace.transaction_index as usize).copied();
+        let txid = self.block.txids.get(trace.transaction_index as usize).copied();
         txid.filter(|txid| *txid == trace.outpoint.txid).ok_or_else(|| IndexError::Mismatch {
-            height: self.place.height,
+            height: self.block.height,
             what: format!("transaction {} is not that of {}", trace.transaction_index, trace.outpoint),
         })
     }
@@ -180,7 +180,7 @@ impl Search<'_> {
 
     /// Asks those that are not known as pools, and gives new pools their numbers.
     fn identify(&mut self) -> Result<(), IndexError> {
-        let Self { rules, facts, rows, found: Found { contracts, summary, .. }, .. } = self;
+        let Self { rules, facts, rows, found: BlockFindings { contracts, summary, .. }, .. } = self;
         let mut number = decode_count("counts", rows.get(&COUNTS, POOL_COUNT)?.as_deref())?;
         let mut probes = 0;
         for (id, contract) in contracts {
@@ -224,7 +224,7 @@ impl Search<'_> {
             return Ok(false);
         };
         let txid = self.txid(trace)?;
-        let Found { contracts, summary, .. } = &mut self.found;
+        let BlockFindings { contracts, summary, .. } = &mut self.found;
         let Some(contract) = contracts.get_mut(&visit.contract) else { return Ok(false) };
         contract.newest = Some(txid);
         let mut action = None;
@@ -239,8 +239,8 @@ impl Search<'_> {
                         bought: moved(1 - trade.sold, trade.amount_out),
                     });
                     contract.swaps.push(SwapRow {
-                        height: self.place.height,
-                        time: self.place.time,
+                        height: self.block.height,
+                        time: self.block.time,
                         txid,
                         vout: trace.outpoint.vout,
                         zero_for_one: (trade.sold == 0) == identity.coin0_is_token0(),
@@ -272,7 +272,7 @@ impl Search<'_> {
 
     /// Keeps an event with its sender.
     fn note(&mut self, trace: &BlockTrace, action: Action) {
-        let Place { height, time, transactions, .. } = self.place;
+        let BlockContext { height, time, transactions, .. } = self.block;
         let (transaction, vout) = (trace.transaction_index, trace.outpoint.vout);
         if self.senders.as_ref().is_none_or(|(known, _)| *known != transaction) {
             let read = transactions.get(transaction as usize);
@@ -280,10 +280,10 @@ impl Search<'_> {
         }
         let sender = self.senders.as_ref().and_then(|(_, senders)| senders.of(vout));
         let (protostone, actor) = sender.map_or((0, None), |sender| (sender.protostone, sender.actor));
-        let last = self.found.events.last().filter(|last| last.place.transaction == transaction);
-        let event = last.map_or(0, |last| last.place.event + 1);
+        let last = self.found.events.last().filter(|last| last.position.transaction == transaction);
+        let event = last.map_or(0, |last| last.position.event + 1);
         self.found.events.push(Event {
-            place: paraffin_amm::Place { height, transaction, event },
+            position: paraffin_amm::ChainPosition { height, transaction, event },
             txid: trace.outpoint.txid,
             time,
             protostone,
@@ -297,13 +297,13 @@ impl Search<'_> {
     /// Reads the slots of the pools that have changed. What a contract hands to another call is stored without a trace, so the
     /// state is what counts, and slots that differ from it are put right.
     fn read_states(&mut self) -> Result<(), IndexError> {
-        let Self { rules, place, facts, rows, found, .. } = self;
+        let Self { rules, block, facts, rows, found, .. } = self;
         for (id, contract) in &mut found.contracts {
             let Some(identity) = contract.row.identity else { continue };
             if !contract.is_changed && contract.news != News::IsPool {
                 continue;
             }
-            let at = (place.height, place.time);
+            let at = (block.height, block.time);
             contract.state = PoolState::read(at, *id, &identity, &rules.slots, *facts)?;
             let is_watched_from_birth = contract.news != News::IsPool || contract.row.from_init;
             let writer = contract.newest.filter(|_| is_watched_from_birth);
@@ -336,10 +336,10 @@ fn read_identity(
 ) -> Result<Option<Identity>, IndexError> {
     let slot = |slot| facts.storage(id, rules.slots.name(slot));
     let mut coins = [AlkaneId::default(); 2];
-    for (place, name) in [Slot::Coin0, Slot::Coin1].into_iter().enumerate() {
-        let stored = slot(name)?.as_deref().and_then(alkane_id).or(known.map(|known| known.coins[place]));
+    for (index, name) in [Slot::Coin0, Slot::Coin1].into_iter().enumerate() {
+        let stored = slot(name)?.as_deref().and_then(alkane_id).or(known.map(|known| known.coins[index]));
         let Some(coin) = stored.filter(|coin| is_nameable(*coin)) else { return Ok(None) };
-        coins[place] = coin;
+        coins[index] = coin;
     }
     if coins[0] == coins[1] {
         return Ok(None);

@@ -7,7 +7,7 @@ use ruint::aliases::U256;
 
 use super::candle::{BUCKET_WIDTHS, Candle, candle_key};
 use super::facts::IndexedContracts;
-use super::find::{Contract, Found, News, POOL_COUNT, Place, find};
+use super::find::{BlockContext, BlockFindings, Contract, News, POOL_COUNT, find};
 use super::rows::{BlockSummary, Identity, SwapRow, Totals, decode_count, encode_slot, id_key, slot_key, swap_key};
 use super::state::executed_price_q;
 use super::tables::{CANDLES, COUNTS, JOURNAL, POOL_LIST, POOLS, SCHEMA, SLOTS, STATES, SUMMARIES, SWAPS, TOTALS};
@@ -35,13 +35,13 @@ impl CryptoSwapModule {
         facts: &dyn ContractFacts,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), IndexError> {
-        let found = find(rules, place(block), facts, rows)?;
+        let found = find(rules, context_of(block), facts, rows)?;
         write(block.id.height, &found, rows)
     }
 }
 
-fn place(block: &ConnectedBlock) -> Place<'_> {
-    Place {
+fn context_of(block: &ConnectedBlock) -> BlockContext<'_> {
+    BlockContext {
         height: block.id.height,
         time: block.block.header.time,
         txids: &block.txids,
@@ -58,14 +58,14 @@ impl Module for CryptoSwapModule {
         let found = {
             let state = BlockState::new(rows.earlier());
             let facts = IndexedContracts { state, probe: &self.probe, block: &block.block, height: block.id.height };
-            find(&self.rules, place(block), &facts, rows)?
+            find(&self.rules, context_of(block), &facts, rows)?
         };
         write(block.id.height, &found, rows)?;
         Ok(())
     }
 }
 
-fn write(height: u32, found: &Found, rows: &mut ModuleWriter<'_>) -> Result<(), IndexError> {
+fn write(height: u32, found: &BlockFindings, rows: &mut ModuleWriter<'_>) -> Result<(), IndexError> {
     for (id, contract) in &found.contracts {
         write_contract(*id, contract, rows)?;
     }

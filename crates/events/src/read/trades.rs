@@ -34,8 +34,8 @@ fn trades_of(
             continue;
         }
         let address = event.actor.as_deref().and_then(|script| found.address(script));
-        let of = Placed { transaction: event.place.transaction, txid: event.txid };
-        let number = first.saturating_add(event.place.event);
+        let of = Placed { transaction: event.position.transaction, txid: event.txid };
+        let number = first.saturating_add(event.position.event);
         found.push(of, Kind::Trade, number, |occasion| {
             Event::Trade(TradeEvent {
                 occasion,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bitcoin::BlockHash;
 use paraffin_alkanes::ChainState as AlkanesState;
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{Book, BookRules, ChainContracts, Markets};
+use paraffin_amm::{BookRules, ChainContracts, MarketBook, Markets};
 use paraffin_primitives::Height;
 use paraffin_store::Snapshot;
 use parking_lot::{Condvar, Mutex};
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The books of this instance.
-pub(crate) type Books = Shelf<Book>;
+pub(crate) type Books = Shelf<MarketBook>;
 
 /// What was made for blocks, the newest made first.
 pub(crate) struct Shelf<T> {
@@ -125,7 +125,7 @@ impl<T> Shelf<T> {
 
 impl MarketMoment<'_> {
     /// All pools at this height and what they are worth: shared by everybody who asks about the block.
-    pub(crate) fn book(&self) -> Result<Arc<Book>, ViewError> {
+    pub(crate) fn book(&self) -> Result<Arc<MarketBook>, ViewError> {
         book(&self.books, self.parts, &self.markets, &self.contracts, self.chain.view.is_over)
     }
 }
@@ -137,13 +137,13 @@ fn book(
     markets: &Markets,
     contracts: &ChainContracts,
     is_over: &dyn Fn() -> bool,
-) -> Result<Arc<Book>, ViewError> {
+) -> Result<Arc<MarketBook>, ViewError> {
     let height = markets.height();
     let block = markets.snapshot().block(height).map_err(|error| ViewError::Chain(error.into()))?;
     let block = block.ok_or_else(|| ViewError::Chain(format!("there is no block {height}").into()))?;
     books.get((block.id.hash, height), is_over, |previous| {
         let rules = BookRules::of_network(parts.wrapped_bitcoin, parts.factory);
-        Book::build(markets, contracts, &rules, previous, is_over).map_err(failed)
+        MarketBook::build(markets, contracts, &rules, previous, is_over).map_err(failed)
     })
 }
 

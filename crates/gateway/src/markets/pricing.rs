@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paraffin_alkanes::views::{TokenFacts, ViewError};
-use paraffin_amm::Book;
+use paraffin_amm::MarketBook;
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::state::RequestContext;
 #[derive(Clone)]
 pub(crate) struct Pricing {
     /// All pools.
-    pub(crate) book: Arc<Book>,
+    pub(crate) book: Arc<MarketBook>,
     /// What makes dollars of satoshis.
     pub(crate) dollars: Dollars,
 }

@@ -1,4 +1,4 @@
-//! The transaction and the block that the reference makes up around what is tried.
+//! The synthetic transaction and block that the reference puts around a trial run.
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version as BlockVersion};
@@ -60,7 +60,7 @@ pub(super) fn block_of(transaction: &Transaction, height: u64, context: &ViewCon
     block
 }
 
-/// A block that says nothing beside its transactions.
+/// A block with an empty header around its transactions.
 pub(super) fn block_with(txdata: Vec<Transaction>) -> Block {
     Block { txdata, ..no_block() }
 }

@@ -8,7 +8,7 @@ use crate::vm::memory_section::{WASM_HEADER, data_segments};
 /// Largest file that is searched for built-ins, in bytes; the largest real one has a few million.
 const FILE_LEN_MAX_BYTES: usize = 256 << 20;
 
-/// Places in a file that begin like a module and are compared; a real file has a handful.
+/// Most offsets in a file that begin like a module and are compared; a real file has a handful.
 const CANDIDATES_MAX: usize = 4096;
 
 /// One released module (protocol B18).

@@ -32,7 +32,7 @@ fn modules_are_found_in_the_memory_of_a_program_by_size_and_hash() {
     let image = memory_image(&program(&data, b"")).unwrap();
     let releases = [released("first", &first), released("second", &second), released("third", b"\0asm\x01\0\0\0third")];
     let found = modules_in(&image, &releases);
-    // One begins like a module and is none that is known.
+    // One begins like a module and is no released one.
     assert_eq!((found.released.len(), found.count), (2, 3));
     for (release, module) in releases.iter().zip([first, second]) {
         assert!(found.released.values().any(|code| release.is(code) && *code.bytes == *module), "{}", release.name);

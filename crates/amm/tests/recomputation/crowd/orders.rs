@@ -92,17 +92,17 @@ impl Maker<'_> {
     }
 
     fn pool(&mut self) -> Option<&Pool> {
-        let place = self.chance.below(self.view.pools.len() as u64) as usize;
-        self.view.pools.get(place)
+        let index = self.chance.below(self.view.pools.len() as u64) as usize;
+        self.view.pools.get(index)
     }
 
-    /// A pool of which the one alkane is held, and its place.
+    /// A pool of which the one alkane is held, and its index.
     fn pool_to_sell(&mut self) -> Option<(Pool, usize)> {
         for _ in 0..8 {
-            let place = self.chance.below(2) as usize;
+            let index = self.chance.below(2) as usize;
             let pool = self.pool()?.clone();
-            if self.purse.held.get(pool.tokens[place]) > 1_000 {
-                return Some((pool, place));
+            if self.purse.held.get(pool.tokens[index]) > 1_000 {
+                return Some((pool, index));
             }
         }
         None
@@ -124,8 +124,8 @@ impl Maker<'_> {
 
     /// Up to three pools of one factory in a row, also twice the same.
     fn path(&mut self) -> Option<(AlkaneId, Vec<AlkaneId>, Pool)> {
-        let (first, place) = self.pool_to_sell()?;
-        let mut path = vec![first.tokens[place], first.tokens[1 - place]];
+        let (first, index) = self.pool_to_sell()?;
+        let mut path = vec![first.tokens[index], first.tokens[1 - index]];
         let mut last = first;
         for _ in 0..self.chance.below(3) {
             let end = path[path.len() - 1];
@@ -163,9 +163,9 @@ impl Maker<'_> {
 
     /// A swap that asks for more than there is.
     fn greedy(&mut self) -> Option<Message> {
-        let (pool, place) = self.pool_to_sell()?;
-        let sold = self.some(pool.tokens[place])?;
-        let path = [pool.tokens[place], pool.tokens[1 - place]];
+        let (pool, index) = self.pool_to_sell()?;
+        let sold = self.some(pool.tokens[index])?;
+        let path = [pool.tokens[index], pool.tokens[1 - index]];
         let inputs = [13, 2].into_iter().chain(words(&path)).chain([sold.value, TOO_MUCH, 0]);
         Some(message(vec![sold], pool.factory, inputs.collect()))
     }
@@ -173,13 +173,13 @@ impl Maker<'_> {
     /// A pool is called without its factory: for a little less than it would give, or too much, or with a receiver that pays
     /// everything back.
     fn direct_swap(&mut self) -> Option<Message> {
-        let (pool, place) = self.pool_to_sell()?;
-        let sold = self.some(pool.tokens[place])?;
-        Some(self.swap_with(&pool, place, sold))
+        let (pool, index) = self.pool_to_sell()?;
+        let sold = self.some(pool.tokens[index])?;
+        Some(self.swap_with(&pool, index, sold))
     }
 
-    fn swap_with(&mut self, pool: &Pool, place: usize, sold: Transfer) -> Message {
-        let fair = pool.out(place, sold.value).unwrap_or_default();
+    fn swap_with(&mut self, pool: &Pool, index: usize, sold: Transfer) -> Message {
+        let fair = pool.out(index, sold.value).unwrap_or_default();
         let mut out = fair * u128::from(90 + self.chance.below(8)) / 100;
         let mut behind = vec![0, 0, 0];
         match self.chance.below(8) {
@@ -191,7 +191,7 @@ impl Maker<'_> {
             _ => {}
         }
         let mut inputs = vec![3, 0, 0];
-        inputs[2 - place] = out;
+        inputs[2 - index] = out;
         inputs.extend(behind);
         if self.chance.one_in(4) {
             let call = through_probe(pool.id, &inputs);
@@ -206,8 +206,8 @@ impl Maker<'_> {
     /// amounts: 10 inputs follow, the first of them 40 as well.
     fn nested(&mut self) -> Option<Message> {
         const OUT: [u128; 2] = [10, 40];
-        let (outer, place) = self.pool_to_sell()?;
-        let sold = self.some(outer.tokens[place])?;
+        let (outer, index) = self.pool_to_sell()?;
+        let sold = self.some(outer.tokens[index])?;
         let mut inner = None;
         for pool in self.view.pools.iter().filter(|pool| pool.id != outer.id) {
             for (side, other) in [(0, 1), (1, 0)] {
@@ -260,11 +260,11 @@ impl Maker<'_> {
 
     /// Both directions of one pool in one transaction.
     fn there_and_back(&mut self) -> Option<Vec<Message>> {
-        let (pool, place) = self.pool_to_sell()?;
+        let (pool, index) = self.pool_to_sell()?;
         let mut messages = Vec::new();
-        for place in [place, 1 - place, place].into_iter().take(2 + self.chance.below(2) as usize) {
-            let sold = self.some(pool.tokens[place])?;
-            let path = [pool.tokens[place], pool.tokens[1 - place]];
+        for index in [index, 1 - index, index].into_iter().take(2 + self.chance.below(2) as usize) {
+            let sold = self.some(pool.tokens[index])?;
+            let path = [pool.tokens[index], pool.tokens[1 - index]];
             let inputs = [13, 2].into_iter().chain(words(&path)).chain([sold.value, 1, 0]);
             messages.push(message(vec![sold], pool.factory, inputs.collect()));
         }
@@ -287,10 +287,10 @@ impl Maker<'_> {
 
     /// What a swap gives goes into the next.
     fn chained(&mut self) -> Option<Vec<Message>> {
-        let (pool, place) = self.pool_to_sell()?;
-        let sold = self.some(pool.tokens[place])?;
-        let other = pool.tokens[1 - place];
-        let path = [pool.tokens[place], other];
+        let (pool, index) = self.pool_to_sell()?;
+        let sold = self.some(pool.tokens[index])?;
+        let other = pool.tokens[1 - index];
+        let path = [pool.tokens[index], other];
         let first = [13, 2].into_iter().chain(words(&path)).chain([sold.value, 1, 0]);
         let mut first = message(vec![sold], pool.factory, first.collect());
         first.aim = Aim::Next;
@@ -315,12 +315,12 @@ impl Maker<'_> {
         Some(message(vec![a, b], factory, inputs))
     }
 
-    /// A swap that is only asked for: it fails, for nothing can be paid.
+    /// A swap without incoming alkanes: it fails.
     fn static_swap(&mut self) -> Option<Message> {
-        let (pool, place) = self.pool_to_sell()?;
+        let (pool, index) = self.pool_to_sell()?;
         let mut inputs = vec![42, pool.id.block, pool.id.tx];
         let mut swap = vec![3, 0, 0, 0, 0, 0];
-        swap[2 - place] = 1;
+        swap[2 - index] = 1;
         inputs.push(swap.len() as u128);
         inputs.extend(swap);
         Some(message(Vec::new(), PROBE, inputs))
@@ -341,9 +341,9 @@ impl Maker<'_> {
     /// The same with something that no factory made.
     fn with_lookalike(&mut self) -> Option<Message> {
         let pool = self.view.lookalike.clone()?;
-        let place = self.chance.below(2) as usize;
-        let sold = self.some(pool.tokens[place])?;
-        Some(self.swap_with(&pool, place, sold))
+        let index = self.chance.below(2) as usize;
+        let sold = self.some(pool.tokens[index])?;
+        Some(self.swap_with(&pool, index, sold))
     }
 
     fn mint(&mut self) -> Message {
@@ -359,7 +359,7 @@ impl Maker<'_> {
             0 => plan.messages.push(message(Vec::new(), WRAPPED_BITCOIN, vec![77])),
             1 => plan.outputs.clear(),
             2 => plan.messages[0].call = through_probe(WRAPPED_BITCOIN, &[77]),
-            // Asked what it would give, at once or by way of another contract, and then in earnest.
+            // A static call for a quote, directly or by way of another contract, and then the swap itself.
             4 => {
                 let mut asked = vec![42, 32, 0, 1, 77];
                 if self.chance.one_in(2) {
@@ -400,7 +400,7 @@ impl Maker<'_> {
         Some(Plan { messages: vec![unwrap], outputs, ends_void: false })
     }
 
-    /// Strange places for what comes out, and transactions that are void although every call in them went well.
+    /// Unusual destinations of the results, and transactions that are void although every call in them succeeded.
     fn twist(&mut self, plan: &mut Plan, own: &ScriptBuf) {
         let last = plan.messages.len() - 1;
         if plan.messages[last].aim != Aim::Purse {

@@ -89,7 +89,7 @@ fn factory_of(context: &RequestContext, named: Option<IdParam>) -> Result<Alkane
 }
 
 /// The pools of a factory, the deepest first.
-fn pools_of(book: &paraffin_amm::Book, factory: AlkaneId) -> Vec<&BookPool> {
+fn pools_of(book: &paraffin_amm::MarketBook, factory: AlkaneId) -> Vec<&BookPool> {
     let mut pools: Vec<&BookPool> = book.pools_of(factory).collect();
     pools.sort_by_key(|pool| std::cmp::Reverse(pool.worth.tvl));
     pools

@@ -186,7 +186,7 @@ impl Route for PairById {
                     dex_key: IdText(record.pool.factory),
                     asset0_id: IdText(asset0),
                     asset1_id: IdText(asset1),
-                    created_at_block_number: creation.place.height,
+                    created_at_block_number: creation.position.height,
                     created_at_block_timestamp: creation.time,
                     created_at_txn_id: Some(Hash::of(creation.txid)),
                     creator: actor(&creation, network),
@@ -355,11 +355,11 @@ fn events_of(
         // A contract that answers as both kinds of pool is listed once, as that of its factory.
         let Some(pool) = event.action.pool() else { continue };
         if moment.markets.pool(pool.id)?.is_none() {
-            event.place.event = event.place.event.saturating_add(CRYPTOSWAP_EVENTS);
+            event.position.event = event.position.event.saturating_add(CRYPTOSWAP_EVENTS);
             events.push(event);
         }
     }
-    events.sort_by_key(|event| event.place);
+    events.sort_by_key(|event| event.position);
     Ok((events.len() <= limit).then_some(events))
 }
 
@@ -375,9 +375,9 @@ fn listed(
 /// `None` for a trade that has no price, as one of its amounts is 0: readers stop at such a one.
 fn listed_event(PoolEvent { event, reserves }: &PoolEvent, network: Network) -> Option<ListedEvent> {
     let pool = event.action.pool()?;
-    let block = Block { block_number: event.place.height, block_timestamp: event.time };
+    let block = Block { block_number: event.position.height, block_timestamp: event.time };
     let txn_id = Hash::of(event.txid);
-    let (txn_index, event_index) = (event.place.transaction, event.place.event);
+    let (txn_index, event_index) = (event.position.transaction, event.position.event);
     let maker = actor(event, network).unwrap_or_else(|| NO_MAKER.to_owned());
     let pair_id = IdText(pool.id);
     let reserves = reserves

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use paraffin_amm::{Book, Ratio};
+use paraffin_amm::{MarketBook, Ratio};
 use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
@@ -148,7 +148,7 @@ impl CryptoPool {
     }
 
     /// What was traded in each window, which end with the hour of the newest trade, and ever.
-    fn traded(&self, book: &Book) -> Result<Vec<(&'static str, Traded)>, Problem> {
+    fn traded(&self, book: &MarketBook) -> Result<Vec<(&'static str, Traded)>, Problem> {
         let id = self.record.id;
         let newest = self.index.swaps(id, 0, 1)?.items.first().map_or(0, |swap| u64::from(swap.time));
         let hour = newest - newest % u64::from(HOUR);

@@ -202,16 +202,16 @@ impl Row {
         let id = match event.action.pool() {
             // Pools that no factory lists count their events for themselves.
             Some(pool) if pool.factory == AlkaneId::default() => {
-                format!("{}:{}:{}", event.txid, pool.id, event.place.event)
+                format!("{}:{}:{}", event.txid, pool.id, event.position.event)
             }
-            _ => format!("{}:{}", event.txid, event.place.event),
+            _ => format!("{}:{}", event.txid, event.position.event),
         };
         let happened = Happened {
             id,
             transaction_id: Hash::of(event.txid),
-            block_height: event.place.height,
-            transaction_index: event.place.transaction,
-            event_index: event.place.event,
+            block_height: event.position.height,
+            transaction_index: event.position.transaction,
+            event_index: event.position.event,
             vout: event.vout,
             timestamp: Time::of(event.time)?,
             successful: event.successful,

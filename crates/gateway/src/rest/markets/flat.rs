@@ -127,7 +127,7 @@ impl Route for Trades {
             for NumberedTrade { event, .. } in
                 named.markets.trades_between(pool, span, |_| true, moment.chain.view.is_over)?
             {
-                let height = event.place.height;
+                let height = event.position.height;
                 let reserves = match after.get(&height) {
                     Some(reserves) => *reserves,
                     None => {
@@ -169,7 +169,7 @@ fn trade(event: &Event, [reserve0, reserve1]: [u128; 2]) -> Result<Option<Trade>
         reserve0_after: Digits(reserve0),
         reserve1_after: Digits(reserve1),
         timestamp: Time::of(event.time)?,
-        block_height: event.place.height,
+        block_height: event.position.height,
     }))
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use paraffin_alkanes::views::{TokenFacts, ViewError};
-use paraffin_amm::{Book, BookPool};
+use paraffin_amm::{BookPool, MarketBook};
 use paraffin_primitives::{AlkaneId, Network};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ fn page(moment: &MarketMoment<'_>, pools: &[&BookPool], part: Part) -> Result<Pa
 }
 
 /// Pools of a factory with an alkane, the oldest first.
-fn with_token(book: &Book, factory: AlkaneId, token: AlkaneId) -> Vec<&BookPool> {
+fn with_token(book: &MarketBook, factory: AlkaneId, token: AlkaneId) -> Vec<&BookPool> {
     book.pools_with(token).filter(|pool| pool.record.pool.factory == factory).collect()
 }
 

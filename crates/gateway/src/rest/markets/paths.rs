@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use paraffin_amm::{Book, BookPool};
+use paraffin_amm::{BookPool, MarketBook};
 use paraffin_primitives::AlkaneId;
 
 /// Ways that are found at most.
@@ -29,7 +29,7 @@ struct Step<'b> {
 }
 
 /// The ways between two alkanes. Pools that lack one of theirs lead nowhere.
-pub(super) fn paths(book: &Book, factory: AlkaneId, [start, finish]: [AlkaneId; 2]) -> Paths<'_> {
+pub(super) fn paths(book: &MarketBook, factory: AlkaneId, [start, finish]: [AlkaneId; 2]) -> Paths<'_> {
     let mut search = Search { ways: Vec::new(), steps: 0, is_whole: true };
     let steps = |from: AlkaneId| -> Vec<Step<'_>> {
         let mut steps: Vec<Step<'_>> = book

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use bitcoin::ScriptBuf;
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{Book, BookPool};
+use paraffin_amm::{BookPool, MarketBook};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ listings! {
 
 impl Listing {
     /// The pools, all of them in their order.
-    fn pools<'b>(&self, moment: &MarketMoment<'_>, book: &'b Book) -> Result<Vec<&'b BookPool>, Problem> {
+    fn pools<'b>(&self, moment: &MarketMoment<'_>, book: &'b MarketBook) -> Result<Vec<&'b BookPool>, Problem> {
         require_factory(moment, self.factory)?;
         let mut pools: Vec<&BookPool> = match &self.query {
             None => book.pools_of(self.factory).collect(),
@@ -354,7 +354,7 @@ pub(in crate::rest) async fn search(
 mod tests {
     use bitcoin::Txid;
     use bitcoin::hashes::Hash as _;
-    use paraffin_amm::{Action, Event, Figures, Place, PoolIdentity, PoolRecord, PoolState, PoolWorth};
+    use paraffin_amm::{Action, ChainPosition, Event, Figures, PoolIdentity, PoolRecord, PoolState, PoolWorth};
 
     use super::*;
     use crate::rest::route::read_text;
@@ -384,7 +384,7 @@ mod tests {
             factory: AlkaneId { block: 4, tx: 65_522 },
             tokens: [id(0), id(number + 1_000_000)],
         };
-        let created = Place { height: u32::try_from(number).unwrap(), transaction: 0, event: 0 };
+        let created = ChainPosition { height: u32::try_from(number).unwrap(), transaction: 0, event: 0 };
         BookPool {
             record: PoolRecord { pool: identity, created },
             state: PoolState {
@@ -398,7 +398,7 @@ mod tests {
             figures: Figures::default(),
             worth: PoolWorth { tvl, ..PoolWorth::default() },
             creation: Event {
-                place: created,
+                position: created,
                 txid: Txid::all_zeros(),
                 time: 0,
                 protostone: 0,

@@ -72,7 +72,7 @@ impl Sort {
                 (one, other) => one.is_some().cmp(&other.is_some()),
             },
         }
-        .then(one.event.place.cmp(&other.event.place))
+        .then(one.event.position.cmp(&other.event.position))
     }
 }
 
@@ -359,7 +359,7 @@ fn trade(row: &Row, network: Network) -> Trade {
         amount_in: row.moved[0].to_string(),
         amount_out: row.moved[1].to_string(),
         base_inflow,
-        block_height: row.event.place.height,
+        block_height: row.event.position.height,
         price: row.price(),
         quote_inflow,
         side: row.side,
@@ -536,7 +536,7 @@ fn activity_item(row: &Row, side: Side, network: Network) -> ActivityItem {
         amount_in: of_trade(row.moved[0]),
         amount_out: of_trade(row.moved[1]),
         base_delta: base,
-        block_height: row.event.place.height,
+        block_height: row.event.position.height,
         direction,
         kind,
         liquidity: (!row.is_trade()).then(|| OrNull(liquidity.map(|liquidity| liquidity.to_string()))),
@@ -567,7 +567,7 @@ mod tests {
     use bitcoin::Txid;
     use bitcoin::hashes::Hash as _;
     use paraffin_alkanes::Transfer;
-    use paraffin_amm::Place;
+    use paraffin_amm::ChainPosition;
 
     const POOL: PoolIdentity = PoolIdentity {
         id: AlkaneId { block: 2, tx: 9 },
@@ -582,7 +582,7 @@ mod tests {
         let sold = moved(place, u128::from(number % 101) + 1);
         let bought = moved(1 - place, u128::from(number % 37) + 1);
         Event {
-            place: Place { height: number / 4, transaction: number % 4, event: 0 },
+            position: ChainPosition { height: number / 4, transaction: number % 4, event: 0 },
             txid: Txid::all_zeros(),
             time: 600 * (number / 4),
             protostone: 0,
@@ -609,7 +609,7 @@ mod tests {
                 Ok(Page { items, total: count })
             }
         };
-        let number = |row: &Row| row.event.place.height * 4 + row.event.place.transaction;
+        let number = |row: &Row| row.event.position.height * 4 + row.event.position.transaction;
         for count in [0, 7, WINDOW, 25_000] {
             for (dir, page) in [("desc", 0), ("asc", 0), ("desc", 3), ("asc", 3), ("asc", 2_499), ("desc", u64::MAX)] {
                 read.set(0);

@@ -158,7 +158,7 @@ async fn bounds_fees_and_hops_are_kept_and_every_hop_tells_its_own() {
         (&json!("exact_in"), &json!(30), &json!(text(FACTORY)))
     );
     let contracts = scene.contracts(scene.height());
-    // Decisions 12.10: one floored division per hop.
+    // Every hop of a path rounds its output down once.
     let mut amount = 50_000_u128;
     for hop in best["hops"].as_array().unwrap() {
         let id = |name: &str| -> AlkaneId { hop[name].as_str().unwrap().parse().unwrap() };
