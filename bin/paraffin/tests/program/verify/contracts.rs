@@ -28,10 +28,10 @@ fn root() -> PathBuf {
 fn compiler() -> Option<PathBuf> {
     let compiler =
         std::env::var_os("PARAFFIN_WASM_RUSTC").map_or_else(|| PathBuf::from("/usr/bin/rustc"), PathBuf::from);
-    let told = Command::new(&compiler).arg("--version").output().ok()?;
-    let told = String::from_utf8(told.stdout).ok()?;
+    let version = Command::new(&compiler).arg("--version").output().ok()?;
+    let version = String::from_utf8(version.stdout).ok()?;
     let build = std::fs::read_to_string(root().join("contracts/wasm/BUILD.toml")).unwrap();
-    build.contains(&format!("compiler = \"{}\"", told.trim())).then_some(compiler)
+    build.contains(&format!("compiler = \"{}\"", version.trim())).then_some(compiler)
 }
 
 /// The contracts with everything that an offline build needs.
@@ -108,9 +108,9 @@ fn our_own_contract_is_reproducible_and_a_changed_constant_is_a_mismatch() {
     assert_eq!(run["result"]["verdict"], "mismatch", "{run:#}");
     assert_eq!((&run["result"]["commit"], &run["result"]["isolated"]), (&json!(commit), &json!(true)));
     assert!(run["result"]["match_pct"].as_f64().unwrap() < 90.0);
-    let told = get(&dev, "/source/4/65517").json()["source"].clone();
+    let record = get(&dev, "/source/4/65517").json()["source"].clone();
     assert_eq!(
-        (&told["verified"], &told["verdict"], &told["private"]),
+        (&record["verified"], &record["verdict"], &record["private"]),
         (&json!(false), &json!("mismatch"), &json!(true))
     );
 
