@@ -119,7 +119,7 @@ fn models(fixtures: &Path) -> Outcome<Vec<Model>> {
     }
     if models.is_empty() {
         return Err(Failure::new(format!(
-            "no real block (*.bin) lies in {}: set PARAFFIN_FIXTURES to a folder with some",
+            "there is no real block (*.bin) in {}: set PARAFFIN_FIXTURES to a folder with some",
             fixtures.display()
         )));
     }

@@ -76,12 +76,12 @@ pub(crate) fn deployed() -> &'static Stage {
         stage.state.values.insert(StateKey::Code(PROBE), gzip(PROBE_CODE));
         let mut engine = stage.engine();
         let first = block(0, vec![]);
-        let effects = engine.run_block(0, &first, &stage.state).expect("an empty block halts nobody");
+        let effects = engine.run_block(0, &first, &stage.state).expect("an empty block does not halt the engine");
         stage.state.take_in(effects);
         let mint = transaction(OutPoint::null(), vec![output(1)], &stones(&[call(DIESEL, &[77])]));
         stage.funded = OutPoint { txid: mint.compute_txid(), vout: 0 };
         let second = block(1, vec![mint]);
-        let effects = engine.run_block(1, &second, &stage.state).expect("a mint halts nobody");
+        let effects = engine.run_block(1, &second, &stage.state).expect("a mint does not halt the engine");
         stage.state.take_in(effects);
         stage
     })

@@ -19,7 +19,7 @@ use toolchain::Toolchain;
 use xtask::process::{Failure, Outcome, capture, run};
 use xtask::repository;
 
-/// Where the modules and their description lie, from the root.
+/// Folder of the modules and their description, from the root.
 const MODULES: &str = "contracts/wasm";
 /// Sources of the product that contracts are made of as well.
 const SHARED: &str = "crates/cryptoswap/src/math/";
@@ -274,8 +274,8 @@ impl Description {
 
 /// First line of what a program prints about its version.
 fn version(program: &PathBuf, arguments: &[&str]) -> Outcome<String> {
-    let told = capture(Command::new(program).args(arguments))?;
-    Ok(told.lines().next().unwrap_or_default().trim().to_owned())
+    let output = capture(Command::new(program).args(arguments))?;
+    Ok(output.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 #[cfg(test)]

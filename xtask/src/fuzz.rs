@@ -138,7 +138,7 @@ fn run_one(root: &Path, program: &Path, target: &str, seconds: u64) -> Outcome {
     let last: Vec<&str> = printed.lines().rev().take(40).collect();
     let last: Vec<&str> = last.into_iter().rev().collect();
     Err(Failure::new(format!(
-        "fuzz target `{target}` has a finding:\n{}\n\nThe input lies in {}; to see it again: PARAFFIN_FUZZ_TARGET={target} {} <input>",
+        "fuzz target `{target}` has a finding:\n{}\n\nThe input is in {}; to see it again: PARAFFIN_FUZZ_TARGET={target} {} <input>",
         last.join("\n"),
         findings.display(),
         program.display()

@@ -18,7 +18,7 @@ use crate::process::{Failure, Outcome, capture};
 const NAMES: [&str; 6] = ["licen", "copying", "copyright", "notice", "unlicense", "authors"];
 /// Extensions of such files; none is allowed as well.
 const EXTENSIONS: [&str; 3] = ["txt", "md", "rst"];
-/// Crates whose text lies with another crate of the same authors and repository.
+/// Crates whose licence text is in another crate of the same authors and repository.
 const SAME_TEXT: [(&str, &str); 1] = [("alloc-stdlib", "alloc-no-stdlib")];
 /// Crates without a text of which nothing is in the program: macros that the compiler evaluates.
 const NOT_IN_PROGRAM: [&str; 1] = ["hex_lit"];

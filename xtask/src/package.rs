@@ -43,7 +43,7 @@ const FILES: [(&str, &str); 5] = [
 const MANUAL: &str = "usr/share/man/man1";
 /// The licence notices of the crates that are built in.
 const NOTICES: &str = "usr/share/doc/paraffin/THIRD-PARTY-NOTICES";
-/// Files of the repository that lie beside the packages.
+/// Files of the repository that are placed beside the packages.
 const BESIDE: [&str; 2] = ["packaging/Dockerfile", "packaging/compose.yaml"];
 /// Versions of symbols of the C++ library, and the first compiler that brings them.
 const CXX_LIBRARIES: [(u32, u32); 7] = [(28, 10), (29, 11), (30, 12), (31, 13), (32, 13), (33, 14), (34, 15)];
@@ -143,7 +143,7 @@ pub fn pack(root: &Path, program: &Path, out: &Path, compression: Compression) -
     Ok(Packages { deb, archive, files })
 }
 
-/// Removes what an earlier run made: an image takes every package that lies here.
+/// Removes what an earlier run made: an image takes every package in this folder.
 fn clear(out: &Path) -> Outcome {
     for entry in fs::read_dir(out).map_err(|error| failed(out, &error))? {
         let path = entry.map_err(|error| failed(out, &error))?.path();

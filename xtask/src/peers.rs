@@ -4,7 +4,7 @@
 //! and in `target/peers/bin`, where `cargo xtask peers build` puts what it compiles, up to a quarter of an hour each.
 //!
 //! The source of Bitcoin Core comes through cargo, as the published crate that carries its tree; it is a development snapshot,
-//! which is fit for tests and not for running a node with money. Everything of it lies under `target/peers/bitcoind/`: `source/`
+//! which is fit for tests and not for running a node with money. All its files are under `target/peers/bitcoind/`: `source/`
 //! (fetched), `build/` (cmake) and `stamp` (what the result was built from).
 
 use std::ffi::OsString;

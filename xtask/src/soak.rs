@@ -56,11 +56,11 @@ pub(crate) fn run(root: &Path, minutes: u64) -> Outcome {
 /// The figure of the first line, and the rows below it.
 fn bar(text: &str) -> Option<(Bar, &str)> {
     let (line, table) = text.strip_prefix("# ")?.split_once('\n')?;
-    let told: Value = serde_json::from_str(line).ok()?;
-    let figure = |pointer: &str| told.pointer(pointer)?.as_f64();
+    let report: Value = serde_json::from_str(line).ok()?;
+    let figure = |pointer: &str| report.pointer(pointer)?.as_f64();
     let value = figure("/answers/wrong")? + figure("/windows/above")?;
     let how =
-        format!("faults every few seconds to three instances and what they share, beside an undisturbed one: {told}");
+        format!("faults every few seconds to three instances and what they share, beside an undisturbed one: {report}");
     Some((Bar { name: "soak".to_owned(), value, floor: Floor::AtMost(0.0), how }, table))
 }
 
@@ -70,15 +70,15 @@ mod tests {
 
     #[test]
     fn wrong_answers_and_windows_are_the_figure_and_the_rows_follow() {
-        let told = |wrong: u64, above: u64| {
+        let line = |wrong: u64, above: u64| {
             let line =
                 serde_json::json!({ "answers": { "compared": 9, "wrong": wrong }, "windows": { "above": above } });
             format!("# {line}\nsecond,fault\n1,kill\n")
         };
-        let text = told(0, 0);
+        let text = line(0, 0);
         let (good, table) = bar(&text).unwrap();
         assert!(good.is_met() && table == "second,fault\n1,kill\n");
-        assert!(!bar(&told(1, 0)).unwrap().0.is_met() && !bar(&told(0, 1)).unwrap().0.is_met());
+        assert!(!bar(&line(1, 0)).unwrap().0.is_met() && !bar(&line(0, 1)).unwrap().0.is_met());
         assert!(bar("").is_none() && bar("# {}\n").is_none());
     }
 }

@@ -118,7 +118,7 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
     let modules = if wanted.setup.lean { "lean" } else { "all modules" };
     let chain = &node.chain;
     let (megabytes, inputs) = (float(chain.bytes(chain.height())) / 1e6, chain.inputs(chain.height()));
-    // Imports of other programs tell nothing of this one.
+    // Imports by other programs are not comparable with this one.
     let kind = format!("{modules} {} {}", wanted.setup.memory_mib, bar::program(root));
     let measured = Measured { kind: kind.clone(), megabytes, cost: run.seconds / megabytes };
     let runs = place.join("runs.csv");

@@ -123,7 +123,7 @@ pub(crate) async fn run(command: ConsoleAccountCommand) -> Result<(), Box<dyn st
     let link = users.reset_owner(now()).await?;
     println!("{base}/console/link/{}", link.token.reveal());
     eprintln!(
-        "whoever opens this link within an hour chooses a new password for an owner; the second factor is removed"
+        "anyone who opens this link within an hour can set a new password for an owner; the second factor is removed"
     );
     users.close().await;
     Ok(())

@@ -188,7 +188,7 @@ impl Contracts {
         modules
     }
 
-    /// Says again, at each start, what keeps the index from being believed where the program serves.
+    /// Logs at each start that the index may be incomplete because the hosted program wrote an unknown key, where that program serves.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -4,8 +4,8 @@
 //! and gets lines of JSON until the request is done or refused. A client that hangs up gives its request up.
 
 mod client;
-mod place;
 mod server;
+mod socket_path;
 
 use std::path::PathBuf;
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use self::answer::{Asked, Digests};
+use self::answer::{Digests, Lookup};
 use self::search::{Moved, Probe};
 use crate::client::{CallError, Client};
 use crate::command_line::{DiffArguments, EndpointArguments};
@@ -90,7 +90,7 @@ struct Sides<'c> {
 
 impl Sides<'_> {
     /// The digests of the block at `height`, `None` for the newest, of both at once.
-    async fn both(&mut self, height: Option<u32>) -> Result<(Asked, Asked), DiffError> {
+    async fn both(&mut self, height: Option<u32>) -> Result<(Lookup, Lookup), DiffError> {
         self.calls += 2;
         let (a, b) = tokio::join!(answer::ask(self.a, height), answer::ask(self.b, height));
         let named = |side, url: &str| {
@@ -106,7 +106,7 @@ impl Probe for Sides<'_> {
 
     async fn at(&mut self, height: u32) -> Result<Result<(Digests, Digests), Moved>, DiffError> {
         Ok(match self.both(Some(height)).await? {
-            (Asked::Known(a), Asked::Known(b)) => Ok((a, b)),
+            (Lookup::Block(a), Lookup::Block(b)) => Ok((a, b)),
             // Above a tip that stood higher a moment ago.
             _ => Err(Moved),
         })
@@ -115,7 +115,7 @@ impl Probe for Sides<'_> {
 
 async fn compare(sides: &mut Sides<'_>) -> Result<Outcome, DiffError> {
     for _ in 0..ATTEMPTS {
-        let (Asked::Known(a), Asked::Known(b)) = sides.both(None).await? else { continue };
+        let (Lookup::Block(a), Lookup::Block(b)) = sides.both(None).await? else { continue };
         check_alike(&a, &b)?;
         let tips = (a.height, b.height);
         let to = sides.arguments.to.unwrap_or(u32::MAX).min(tips.0.min(tips.1));

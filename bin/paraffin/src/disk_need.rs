@@ -13,7 +13,7 @@ const INDEX_PER_MILLE: u64 = 350;
 /// rest is for runes, whose balances come and go with the outputs that hold them.
 const ORDINALS_PER_MILLE: u64 = 220;
 /// Bytes of rows of sats for 1,000 bytes of the whole chain: a row of 36 bytes and 11 for each range of sats for every unspent
-/// output. An estimate, not a measurement: a chain of mainnet leaves about one unspent output for 4,000 bytes, and 25 ranges in
+/// output. An estimate, not a measurement: mainnet has about one unspent output for 4,000 bytes, and 25 ranges in
 /// it on average are thought to be more than enough.
 const SATS_PER_MILLE: u64 = 80;
 /// Bytes of undo records for 1,000 bytes of blocks, of those blocks that can be undone.

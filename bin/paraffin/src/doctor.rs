@@ -135,7 +135,7 @@ async fn check_node(report: &mut Report, config: &Config) -> Option<(u64, u32)> 
 
 async fn check_rest(report: &mut Report, client: &NodeClient, info: &Value) {
     let Some(best) = info.get("bestblockhash").and_then(Value::as_str).and_then(|hash| hash.parse().ok()) else {
-        report.say(Verdict::Bad, "node", "the node does not tell its best block");
+        report.say(Verdict::Bad, "node", "the node does not report its best block");
         return;
     };
     match client.spent_outputs(best).await {

@@ -24,7 +24,7 @@ const COSTS: [(u32, u32); 11] = [
 /// The mean cost of a megabyte is `A + B * ln(megabytes)` milliseconds, by that measurement (19,499 MB, 193.7 ms) and its first 2,925 MB
 /// (73.3 ms), with caches of 256 MiB.
 const MEAN_MS: (f64, f64) = (-433.0, 63.44);
-/// Measured imports lie within this share of it, and other machines are slower or faster: what is said is a range.
+/// Measured imports deviate by at most this share, and other machines are slower or faster: so a range is reported.
 const SPREAD: (f64, f64) = (0.7, 1.6);
 
 /// An import of a chain of so many bytes.

@@ -116,13 +116,13 @@ mod tests {
 
     #[test]
     fn a_panic_tells_its_place_and_not_what_it_says() {
-        let told = Arc::new(Mutex::new(String::new()));
-        let heard = Arc::clone(&told);
+        let logged = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&logged);
         std::panic::set_hook(Box::new(move |panic| *heard.lock().unwrap() = super::place(panic)));
         let key = "0123456789abcdef0123456789abcdef";
         assert!(std::panic::catch_unwind(|| panic!("no such key: {key}")).is_err());
         let _ = std::panic::take_hook();
-        let told = told.lock().unwrap();
-        assert!(told.contains("log.rs:") && !told.contains(&key[4..]), "{told}");
+        let logged = logged.lock().unwrap();
+        assert!(logged.contains("log.rs:") && !logged.contains(&key[4..]), "{logged}");
     }
 }

@@ -109,7 +109,7 @@ impl MemorySection {
         let listed: Vec<String> =
             parts.iter().map(|part| format!("{} {} ({})", part.name, mib(part.bytes), part.setting)).collect();
         Err(format!(
-            "[memory] total_mib = {total} leaves {sum_max} MiB to its parts, and they take {sum}: {}; lower one or raise the sum",
+            "[memory] total_mib = {total} gives {sum_max} MiB to its parts, and they take {sum}: {}; lower one or raise the sum",
             listed.join(", ")
         ))
     }

@@ -22,13 +22,13 @@ pub(crate) struct MempoolSection {
     /// Whether Esplora's answers about unconfirmed transactions come from the set; the node is then asked only while the two do
     /// not agree.
     pub esplora: bool,
-    /// Further nodes to listen to, which may hear of a transaction earlier. What the own node does not have soon leaves again.
+    /// Further nodes to listen to, which may announce a transaction earlier. A transaction that the own node does not accept is soon removed.
     pub peers: Vec<SocketAddr>,
     /// Megabytes of raw transactions; beyond it those that pay least leave.
     pub size_mb: usize,
-    /// Hours after which a transaction leaves.
+    /// Hours after which a transaction is removed.
     pub expiry_hours: u64,
-    /// Minutes after which a transaction leaves that only an admin announced.
+    /// Minutes after which a transaction that only an admin announced is removed.
     pub provisional_minutes: u64,
     /// Changes kept for clients of the stream that come back.
     pub replay_events: usize,

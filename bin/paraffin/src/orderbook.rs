@@ -48,7 +48,7 @@ pub(crate) struct OrderbookSection {
     pub nats_token: Option<Secret>,
     /// File with a JWT and its key (`.creds`).
     pub nats_credentials_file: Option<PathBuf>,
-    /// PEM file of the authorities that vouch for the NATS server; with it the connection must be encrypted.
+    /// PEM file of the certificate authorities of the NATS server; with it the connection must be encrypted.
     pub nats_ca_file: Option<PathBuf>,
     /// PEM file of our own certificate; with `nats_key_file`.
     pub nats_certificate_file: Option<PathBuf>,

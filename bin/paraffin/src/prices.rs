@@ -152,7 +152,7 @@ pub(crate) fn clock() -> Clock {
     Arc::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
-/// Begins to read prices where an endpoint is configured; the history lies in the data folder. The feed is stopped by
+/// Begins to read prices where an endpoint is configured; the history is stored in the data folder. The feed is stopped by
 /// [`PriceFeed::stop`].
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior, umask};
 
 use crate::command_line::Command;
 
-/// Makes the memory of this process unreadable for other processes of its user, which also means that it leaves no core dump, and its
+/// Makes the memory of this process unreadable for other processes of its user, which also disables core dumps, and its
 /// files and folders accessible to its user alone. Programs that it starts have their memory to themselves anew; the mask of files
 /// stays with them.
 pub(crate) fn protect(command: &Command) {

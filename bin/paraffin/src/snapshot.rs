@@ -107,7 +107,7 @@ pub(crate) fn write(
     progress: &mut dyn FnMut(SnapshotProgress),
 ) -> Result<SnapshotSummary, SnapshotError> {
     let (tables, undo, _) = store.disk_bytes();
-    // What is compressed on the disk is not in the file, which leaves out what keys share; the two are close.
+    // Tables are compressed on the disk, the file omits shared prefixes of keys; the sizes are close.
     require_space(path.parent().unwrap_or(Path::new(".")), tables + undo)?;
     let started = Instant::now();
     let summary = snapshot_file::export(store, path, &mut |now| {
@@ -126,7 +126,7 @@ pub(crate) async fn export(config: &Config, path: &Path, bytes_per_second: Optio
     let shutdown = shutdown_signal().map_err(SnapshotError::Signal)?;
     let path = std::path::absolute(path).map_err(|source| SnapshotError::Path { path: path.to_owned(), source })?;
     let mut shown = Shown::new("written");
-    let told = if let Some(running) = control::find(&config.data_dir()).await? {
+    let result = if let Some(running) = control::find(&config.data_dir()).await? {
         tracing::info!("the running instance writes the snapshot");
         running.export(&path, bytes_per_second, &mut |now| shown.show(now), shutdown).await
     } else {
@@ -135,7 +135,7 @@ pub(crate) async fn export(config: &Config, path: &Path, bytes_per_second: Optio
         Ok(summary(&written))
     };
     shown.finish();
-    println!("{}", told?);
+    println!("{}", result?);
     Ok(())
 }
 

@@ -167,7 +167,7 @@ fn send<E: Endpoint>(session: &Session<'_, E>, arguments: &SendArguments) -> Res
     Ok(Intent::Send(vec![Recipient { script: session.script(&arguments.to)?, sats, alkanes: sent }]))
 }
 
-/// The address that the contract of wrapped bitcoin pays attention to.
+/// Script of the signer of wrapped bitcoin.
 async fn signer_script<E: Endpoint>(session: &Session<'_, E>, given: Option<&str>) -> Result<ScriptBuf, TxError> {
     if let Some(address) = given {
         return session.script(address);
@@ -175,13 +175,14 @@ async fn signer_script<E: Endpoint>(session: &Session<'_, E>, given: Option<&str
     let cellpack = Cellpack { target: FRBTC, inputs: vec![SIGNER_OPCODE] };
     let attempt = Attempt { cellpack: &cellpack, incoming: &Alkanes::default(), within: None };
     let answer = instance::simulate(session.endpoint(), &attempt).await?;
-    let answer = answer.ok_or_else(|| "this instance cannot tell the signer: name it with --signer ADDR".to_owned())?;
+    let answer =
+        answer.ok_or_else(|| "this instance does not report the signer: name it with --signer ADDR".to_owned())?;
     let simulation = Simulation::read(&answer)?;
     if let Some(reason) = simulation.reverts {
-        return Err(TxError::Refused(format!("32:0 does not tell its signer: {reason}")));
+        return Err(TxError::Refused(format!("32:0 does not return its signer: {reason}")));
     }
     let key = UntweakedPublicKey::from_slice(&simulation.data)
-        .map_err(|_| "32:0 tells a signer that is no key of 32 bytes: name it with --signer ADDR".to_owned())?;
+        .map_err(|_| "32:0 returns a signer that is not a key of 32 bytes: name it with --signer ADDR".to_owned())?;
     Ok(ScriptBuf::new_p2tr(&Secp256k1::verification_only(), key, None))
 }
 

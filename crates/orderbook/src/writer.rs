@@ -35,7 +35,7 @@ pub(crate) struct Writer {
     log: SharedLog,
     /// The newest event in the book.
     seq: u64,
-    book_writer: BookWriter,
+    saver: BookWriter,
     failed_at: Option<Instant>,
     /// State of the log for other threads.
     has_failed: Arc<AtomicBool>,
@@ -49,8 +49,8 @@ impl Writer {
         seq: u64,
         saved_seq: u64,
     ) -> Self {
-        let book_writer = BookWriter::new(Arc::clone(&shared), saved_seq);
-        Self { shared, log, seq, book_writer, failed_at: None, has_failed }
+        let saver = BookWriter::new(Arc::clone(&shared), saved_seq);
+        Self { shared, log, seq, saver, failed_at: None, has_failed }
     }
 
     /// Writes until every sender is gone.
@@ -65,13 +65,13 @@ impl Writer {
                 group.push(next);
             }
             self.write(group);
-            if self.book_writer.is_due(self.seq) {
+            if self.saver.is_due(self.seq) {
                 let shorten = self.shorten();
-                self.book_writer.save(self.position(), shorten);
+                self.saver.save(self.position(), shorten);
             }
         }
         let shorten = self.shorten();
-        self.book_writer.save_last(self.position(), shorten);
+        self.saver.save_last(self.position(), shorten);
     }
 
     fn position(&self) -> StreamPosition {

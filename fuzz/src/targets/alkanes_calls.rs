@@ -91,7 +91,7 @@ fn contract(bytes: &[u8]) -> Option<Vec<u8>> {
                 Ok(())
             }
             4 => writeln!(body, "(memory.fill (i32.const 400000) (i32.const {amount}) (i32.const {bytes}))"),
-            // Inputs of the next calls: words of whatever lies there.
+            // Inputs of the next calls: words of the remaining bytes.
             5 => writeln!(body, "(i32.store (i32.const 3000) (i32.const {}))", 32 + bytes / 8),
             6 => writeln!(body, "(call $returndatacopy (i32.const 400000))"),
             _ => writeln!(body, "(i32.store (i32.const 399996) (i32.const {bytes})) (call $log (i32.const 400000))"),

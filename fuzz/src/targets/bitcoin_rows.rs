@@ -1,4 +1,4 @@
-//! Rows of the Bitcoin index as they may lie on a damaged disk: read or refused, and what is read says the same written again.
+//! Rows of the Bitcoin index read from a damaged disk: decoded or refused, and a decoded row survives a round trip.
 
 use paraffin_bitcoin_index::fuzzing as rows;
 

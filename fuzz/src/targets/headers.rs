@@ -1,4 +1,4 @@
-//! Headers as a node sends them: a chain of them is believed link by link, and a refused one changes nothing.
+//! Headers as a node sends them: a chain is verified link by link, and a refused header changes nothing.
 
 use bitcoin::block::Header;
 use bitcoin::consensus::deserialize;

@@ -27,8 +27,8 @@ pub(crate) fn run(body: &[u8]) {
     assert_eq!((forth.active(), forth.markets()), (back.active(), back.markets()));
     for change in forth.after(0, usize::MAX).into_iter().flatten() {
         for part in &change.parts {
-            let told: Value = serde_json::from_slice(&change.text(part)).expect("what is told is JSON");
-            assert_eq!(told["seq"].as_u64(), Some(change.seq));
+            let frame: Value = serde_json::from_slice(&change.text(part)).expect("a change is JSON");
+            assert_eq!(frame["seq"].as_u64(), Some(change.seq));
             let (one, other) = (forth.snapshot(&part.market), back.snapshot(&part.market));
             assert_eq!((one.checksum, one.orders), (other.checksum, other.orders));
         }

@@ -19,15 +19,15 @@ fn take<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
 }
 
 /// A tar file of entries in a short form: kind, path, target, content.
-fn tar(mut told: &[u8]) -> Vec<u8> {
+fn tar(mut bytes: &[u8]) -> Vec<u8> {
     let mut archive = Vec::new();
-    while let Some((kind, rest)) = told.split_first() {
-        told = rest;
-        let (path, target, content) = (take(&mut told), take(&mut told), take(&mut told));
+    while let Some((kind, rest)) = bytes.split_first() {
+        bytes = rest;
+        let (path, target, content) = (take(&mut bytes), take(&mut bytes), take(&mut bytes));
         let mut head = [0; BLOCK];
-        let put = |head: &mut [u8; BLOCK], place: usize, bytes: &[u8], most: usize| {
-            let bytes = &bytes[..bytes.len().min(most)];
-            head[place..place + bytes.len()].copy_from_slice(bytes);
+        let put = |head: &mut [u8; BLOCK], offset: usize, field: &[u8], most: usize| {
+            let field = &field[..field.len().min(most)];
+            head[offset..offset + field.len()].copy_from_slice(field);
         };
         put(&mut head, 0, path, 100);
         put(&mut head, 100, b"0000644\0", 8);
@@ -81,11 +81,11 @@ pub(crate) fn run(bytes: &[u8]) {
     found(&tree, &tree, &mut files, &mut entries);
     assert!(entries <= LIMITS.entries_max, "{entries} entries");
     assert!(files.iter().map(|(_, size)| size).sum::<u64>() <= LIMITS.bytes_max);
-    assert_eq!(fs::read_dir(&place).expect("a folder").count(), 1, "nothing lies beside the tree");
-    if let Ok(told) = unpacked {
+    assert_eq!(fs::read_dir(&place).expect("a folder").count(), 1, "no file is beside the tree");
+    if let Ok(unpacked) = unpacked {
         files.sort();
-        let told: Vec<_> = told.into_iter().map(|SourceFile { path, size, .. }| (path, size)).collect();
-        assert_eq!(told, files);
+        let unpacked: Vec<_> = unpacked.into_iter().map(|SourceFile { path, size, .. }| (path, size)).collect();
+        assert_eq!(unpacked, files);
     }
     let _ = fs::remove_dir_all(&place);
 }

@@ -1,4 +1,4 @@
-//! Records, keys, snapshot files and log records as they may lie on a damaged disk.
+//! Records, keys, snapshot files and log records read from a damaged disk.
 
 use paraffin_log::fuzzing as log;
 use paraffin_store::fuzzing as store;

@@ -1,4 +1,4 @@
-//! Undo records as they may lie on a damaged disk: applied or refused, with memory that follows the length of the record.
+//! Undo records read from a damaged disk: applied or refused, with memory that follows the length of the record.
 
 use std::sync::OnceLock;
 

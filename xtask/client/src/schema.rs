@@ -267,7 +267,7 @@ pub(crate) fn number_or_text() -> Type {
     Type::Named("NumberOrText".to_owned())
 }
 
-/// What a case of a union is called: by the word that tells it from others, or by its number.
+/// What a case of a union is called: by its distinguishing word, or by its number.
 fn case_name(schema: &Value, place: usize) -> String {
     let mut members = schema["properties"].as_object().into_iter().flatten();
     let word = members.find_map(|(_, member)| member["const"].as_str());

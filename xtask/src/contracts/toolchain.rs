@@ -45,8 +45,8 @@ impl Toolchain {
             return Err(missing(&format!("{} has no library sources", compiler.display())));
         }
         let linker = linker()?;
-        let told = version(&linker, &["-flavor", "wasm", "--version"])?;
-        let linker_version = told.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        let linker_text = version(&linker, &["-flavor", "wasm", "--version"])?;
+        let linker_version = linker_text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
         Ok(Self { compiler_version: version(&compiler, &["--version"])?, compiler, linker, linker_version })
     }
 

@@ -10,7 +10,7 @@ const PAGES: &str = "docs/protocol/";
 /// What stands between the numbers of one citation.
 const BETWEEN: &[&str] = &[", ", " and ", RANGE, "; "];
 
-/// Between two numbers of whole sections it cites what lies between as well.
+/// Between two numbers of whole sections it cites the sections between as well.
 const RANGE: &str = " to ";
 
 /// Pages of `docs/decisions/` have numbers of so many digits.
@@ -73,7 +73,7 @@ struct Comment {
 }
 
 impl Comment {
-    /// Index of the line in which a place of the text lies.
+    /// Index of the line that contains an offset of the text.
     fn line(&self, place: usize) -> usize {
         self.lines.iter().rev().find(|(begin, _)| *begin <= place).map_or(0, |(_, index)| *index)
     }

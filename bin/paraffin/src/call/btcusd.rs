@@ -195,7 +195,7 @@ mod tests {
             for_height: 962_503,
             ..QuoteResponse::default()
         };
-        let told = lines(&asked, &quote).unwrap();
+        let printed = lines(&asked, &quote).unwrap();
         for part in [
             "sell    10000000000 of 4:1776",
             "get     155712 of 32:0",
@@ -205,12 +205,12 @@ mod tests {
             "in block 962503",
             "at most 188121438907 of 4:1776 in one deposit",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert!(printed.contains(part), "{printed}");
         }
-        assert!(!told.contains("warning") && !told.contains("above"));
+        assert!(!printed.contains("warning") && !printed.contains("above"));
         (quote.ramping, quote.exceeds_conversion_cap) = (true, true);
-        let told = lines(&asked, &quote).unwrap();
-        assert!(told.contains("warning") && told.contains("which this is above"));
+        let printed = lines(&asked, &quote).unwrap();
+        assert!(printed.contains("warning") && printed.contains("which this is above"));
         (quote.ok, quote.refusal) = (false, text("the pool is killed"));
         assert!(lines(&asked, &quote).unwrap_err().to_string().contains("the pool is killed"));
         assert!(lines(&asked, &QuoteResponse::default()).unwrap_err().to_string().contains("no CryptoSwap pool"));

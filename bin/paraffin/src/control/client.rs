@@ -1,4 +1,4 @@
-//! The side of a command.
+//! Client of the control socket, used by commands.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
-use super::place::Place;
+use super::socket_path::SocketPath;
 use super::{ControlError, Line, NAME, Request};
 use crate::export::{ExportRequest, RowsProgress};
 
@@ -24,27 +24,27 @@ pub(crate) struct Running {
 /// The instance that runs on `data_dir`; `None` when none listens.
 ///
 /// # Errors
-/// The socket is there and is not ours to use.
+/// The socket exists and this user may not connect to it.
 pub(crate) async fn find(data_dir: &Path) -> Result<Option<Running>, ControlError> {
     let path = data_dir.join(NAME);
     if !path.exists() {
         return Ok(None);
     }
-    let place = Place::of(data_dir, NAME)?;
-    match UnixStream::connect(place.path()).await {
+    let socket = SocketPath::of(data_dir, NAME)?;
+    match UnixStream::connect(socket.path()).await {
         Ok(stream) => Ok(Some(Running { stream, path })),
-        // Left from a kill.
+        // A stale socket of a killed process.
         Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => Ok(None),
         Err(source) => Err(ControlError::Socket { path, source }),
     }
 }
 
 impl Running {
-    /// Asks for a snapshot in the new file `file`, an absolute path; what the command prints. After `give_up` the instance
-    /// removes what it has written.
+    /// Requests a snapshot in the new file `file`, an absolute path; returns the summary to print. After `give_up` the instance
+    /// removes the partial file.
     ///
     /// # Errors
-    /// The instance refuses or goes away.
+    /// The instance refuses the request or closes the connection.
     pub(crate) async fn export(
         self,
         file: &Path,
@@ -61,10 +61,10 @@ impl Running {
         self.ask(&request, &mut show, give_up).await
     }
 
-    /// Asks for rows in a file, an absolute path; otherwise as [`Running::export`].
+    /// Requests an export of rows to a file, an absolute path; otherwise as [`Running::export`].
     ///
     /// # Errors
-    /// The instance refuses or goes away.
+    /// The instance refuses the request or closes the connection.
     pub(crate) async fn export_rows(
         self,
         request: ExportRequest,

@@ -1,4 +1,4 @@
-//! The side of the instance.
+//! Server of the control socket, run by the instance.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,7 +15,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Mutex, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::place::Place;
+use super::socket_path::SocketPath;
 use super::{ControlError, Line, NAME, Request};
 use crate::export::{self, ExportRequest};
 use crate::snapshot::{self, Pace};
@@ -52,7 +52,7 @@ impl Control {
         Some(Self { stop, task, path: data_dir.join(NAME) })
     }
 
-    /// Gives up what is under way, waits for its end and removes the socket.
+    /// Cancels running requests, waits for their end and removes the socket.
     pub(crate) async fn stop(self) {
         self.stop.send_replace(true);
         let _ = self.task.await;
@@ -61,7 +61,7 @@ impl Control {
     }
 }
 
-/// A socket that only its owner reaches. The process that holds the store holds the folder, so an old socket is left from a kill.
+/// Binds a socket that only its owner can connect to. This process holds the lock of the folder, so an existing socket is stale.
 fn listen(data_dir: &Path) -> Result<UnixListener, ControlError> {
     let (path, new) = (data_dir.join(NAME), data_dir.join(format!("{NAME}.new")));
     let failed = |source| ControlError::Socket { path: path.clone(), source };
@@ -69,8 +69,8 @@ fn listen(data_dir: &Path) -> Result<UnixListener, ControlError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    let place = Place::of(data_dir, &format!("{NAME}.new"))?;
-    let listener = UnixListener::bind(place.path()).map_err(failed)?;
+    let socket = SocketPath::of(data_dir, &format!("{NAME}.new"))?;
+    let listener = UnixListener::bind(socket.path()).map_err(failed)?;
     std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     std::fs::rename(&new, &path).map_err(failed)?;
     Ok(listener)
@@ -100,7 +100,7 @@ async fn serve(listener: UnixListener, (store, network): (Store, Network), mut s
     while connections.join_next().await.is_some() {}
 }
 
-/// What one connection needs.
+/// State of one connection.
 struct Work {
     store: Store,
     network: Network,

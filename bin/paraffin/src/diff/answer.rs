@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::client::{CallError, Client};
 
-/// The method that returns it.
+/// The method that returns the digests.
 const METHOD: &str = "metashrew_blockdigest";
-/// Longest text and most parts in an answer that makes sense.
+/// Longest text, in bytes, and most parts of a plausible answer.
 const TEXT_BYTES_MAX: usize = 100;
 const PARTS_MAX: usize = 100;
-/// Code of JSON-RPC for a height above the tip.
+/// JSON-RPC error code for a height above the tip.
 const INVALID_PARAMS: i64 = -32602;
 
 /// The digests of one block, as text.
@@ -36,9 +36,9 @@ pub(super) struct Part {
     pub(super) digest: String,
 }
 
-/// Whether there is such a block.
-pub(super) enum Asked {
-    /// There is.
+/// Result of a request for a block.
+pub(super) enum Lookup {
+    /// The digests of the block.
     Known(Digests),
     /// The height is above the tip.
     AboveTip,
@@ -48,14 +48,14 @@ pub(super) enum Asked {
 ///
 /// # Errors
 /// See [`CallError`].
-pub(super) async fn ask(client: &Client, height: Option<u32>) -> Result<Asked, CallError> {
+pub(super) async fn ask(client: &Client, height: Option<u32>) -> Result<Lookup, CallError> {
     let params = height.map_or_else(|| json!([]), |height| json!([height]));
     match client.method(METHOD, params).await {
-        Ok(told) => match serde_json::from_value::<Digests>(told) {
-            Ok(digests) if digests.is_sound(height) => Ok(Asked::Known(digests)),
+        Ok(value) => match serde_json::from_value::<Digests>(value) {
+            Ok(digests) if digests.is_sound(height) => Ok(Lookup::Block(digests)),
             _ => Err(CallError::Answer(format!("{METHOD} was answered in another form: another program version?"))),
         },
-        Err(CallError::Refused(refusal)) if refusal.code == Some(INVALID_PARAMS) => Ok(Asked::AboveTip),
+        Err(CallError::Refused(refusal)) if refusal.code == Some(INVALID_PARAMS) => Ok(Lookup::AboveTip),
         Err(CallError::Refused(refusal)) if refusal.is_unknown() => {
             Err(CallError::Answer(format!("the instance does not have {METHOD}: it runs an older program")))
         }
@@ -64,7 +64,7 @@ pub(super) async fn ask(client: &Client, height: Option<u32>) -> Result<Asked, C
 }
 
 impl Digests {
-    /// Whether this may be what was asked for. What it says is printed, so it is short and plain.
+    /// Whether this is an answer for the requested height. Its texts are printed, so they must be short and printable ASCII.
     fn is_sound(&self, asked: Option<u32>) -> bool {
         let texts = [&self.network, &self.hash, &self.digest, &self.cumulative];
         let parts = self.modules.iter().flat_map(|(name, part)| [name, &part.digest]);
@@ -74,7 +74,7 @@ impl Digests {
             && texts.into_iter().chain(parts).all(is_plain)
     }
 
-    /// Whether all up to this block is the same.
+    /// Whether all blocks up to this one have the same digests.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.hash == other.hash && self.cumulative == other.cumulative
     }

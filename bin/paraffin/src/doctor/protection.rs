@@ -40,8 +40,7 @@ pub(super) fn check_builds(report: &mut Report, config: &Config) {
         return;
     }
     if settings.isolation == Isolation::Limits {
-        let what =
-            "[verify] isolation = \"limits\": whoever submits a source gets the files and the network of this machine";
+        let what = "[verify] isolation = \"limits\": anyone who submits a source gets access to the files and the network of this machine";
         report.say(Verdict::Warning, "builds", what);
         return;
     }

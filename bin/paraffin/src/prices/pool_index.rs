@@ -15,7 +15,7 @@ const DAY: u64 = 86_400;
 const LOOK_BACK: u64 = 400 * DAY;
 /// Most candles read at once.
 const CANDLES_MAX: u32 = 20_000;
-/// Greatest price that is believed: a billion US dollars.
+/// Greatest accepted price: a billion US dollars.
 const PRICE_MAX: UsdPrice = UsdPrice(UsdPrice::DOLLAR.0 * 1_000_000_000);
 
 /// Prices of one pool of wrapped bitcoin and a dollar token, as of the newest indexed block. The newest is the moving average that the pool

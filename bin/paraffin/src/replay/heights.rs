@@ -66,11 +66,11 @@ fn height_in(script: &[u8]) -> Option<Height> {
     (highest & 0x80 == 0 && is_shortest && height > 16).then_some(height)
 }
 
-/// Gives each block its height, once: blocks that are linked lie one above the other, from the genesis block or from a block that says
+/// Gives each block its height, once: linked blocks have consecutive heights, from the genesis block or from a block that says
 /// its height.
 ///
 /// # Errors
-/// No block says where linked blocks lie, or they contradict each other.
+/// No linked block states its height, or the stated heights contradict each other.
 pub(super) fn with_heights(blocks: Vec<LooseBlock>, network: Network) -> Result<Vec<ConnectedBlock>, ReplayError> {
     let mut places: HashMap<BlockHash, usize> = HashMap::new();
     for (place, block) in blocks.iter().enumerate() {
@@ -96,7 +96,7 @@ pub(super) fn with_heights(blocks: Vec<LooseBlock>, network: Network) -> Result<
     Ok(connected.collect())
 }
 
-/// For each block the lowest one that it is linked with, and how many blocks lie between.
+/// For each block the lowest one that it is linked with, and the number of blocks between them.
 fn depths(blocks: &[LooseBlock], places: &HashMap<BlockHash, usize>) -> Vec<(usize, Height)> {
     let mut known: Vec<Option<(usize, Height)>> = vec![None; blocks.len()];
     for start in 0..blocks.len() {
@@ -140,7 +140,7 @@ fn base(
         chain.iter().map(|(place, depth)| (*depth, blocks[*place].stated())).collect();
     let bases: BTreeSet<Height> =
         stated.iter().filter_map(|(depth, height)| height.as_ref()?.checked_sub(*depth)).collect();
-    // Where the rules demand it, every block must say the height at which it would lie.
+    // Where BIP34 applies, every block must state the height that it would have.
     let agrees = |base: Height| {
         stated.iter().all(|(depth, height)| {
             let at = base.saturating_add(*depth);

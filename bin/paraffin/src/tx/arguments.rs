@@ -77,7 +77,7 @@ pub(crate) struct CommonArguments {
     /// Spend this coin, whatever it carries; may be given several times
     #[arg(long, value_name = "TXID:VOUT", value_parser = outpoint)]
     pub coin: Vec<OutPoint>,
-    /// Take coins above 1,000 satoshis whose content the instance does not tell for plain bitcoin
+    /// Treat coins above 1,000 satoshis whose content the instance does not report as plain bitcoin
     #[arg(long)]
     pub assume_plain: bool,
     /// Do not run the message through the instance before signing

@@ -53,7 +53,7 @@ async fn deploy<E: Endpoint>(session: &Session<'_, E>, deployment: &Deployment) 
     session.show(&plans.commit);
     session.say("2 of 2, the reveal:");
     session.show(&plans.reveal);
-    let mut told = json!({
+    let mut summary = json!({
         "commit": report::json(&plans.commit, session.network()),
         "reveal": report::json(&plans.reveal, session.network()),
         "commit_outpoint": commit.to_string(),
@@ -63,18 +63,18 @@ async fn deploy<E: Endpoint>(session: &Session<'_, E>, deployment: &Deployment) 
             // The code stands in the witness, which only the signer completes; so nothing can be tried out here.
             if !session.stops_here() {
                 session.say("the PSBT of the commit, then that of the reveal; send both in this order:");
-                told["commit_psbt"] =
+                summary["commit_psbt"] =
                     json!(session.give_psbt(&plans.commit.psbt(&previous, Some(deployment.key)), "")?);
-                told["reveal_psbt"] =
+                summary["reveal_psbt"] =
                     json!(session.give_psbt(&plans.reveal.psbt(&previous, Some(deployment.key)), ".reveal")?);
                 session.say(&after_a_failed_reveal(commit));
             }
         }
         Signer::Key(key) => {
             let signed = (key.sign(&plans.commit)?, key.sign(&plans.reveal)?);
-            told["simulation"] = session.try_out(&plans.reveal, &signed.1).await?;
+            summary["simulation"] = session.try_out(&plans.reveal, &signed.1).await?;
             if session.stops_here() {
-                return Ok(told);
+                return Ok(summary);
             }
             session.ask()?;
             instance::accepts(session.endpoint(), &[&signed.0, &signed.1]).await?;
@@ -88,11 +88,11 @@ async fn deploy<E: Endpoint>(session: &Session<'_, E>, deployment: &Deployment) 
             }
             session.say(&format!("reveal sent {}", plans.reveal.txid()));
             session.say(&after_a_failed_reveal(commit));
-            told["sent"] = json!(true);
-            told["outcome"] = session.outcome(&plans.reveal).await?;
+            summary["sent"] = json!(true);
+            summary["outcome"] = session.outcome(&plans.reveal).await?;
         }
     }
-    Ok(told)
+    Ok(summary)
 }
 
 /// What to do about a commit whose reveal never confirms.
@@ -112,19 +112,20 @@ async fn reveal<E: Endpoint>(
     let make = |funds: &Funds| plan_reveal(deployment, funds, commit, &output);
     let (plan, previous) = session.plan(make).await?;
     session.show(&plan);
-    let mut told = json!({ "reveal": report::json(&plan, session.network()), "commit_outpoint": commit.to_string() });
+    let mut summary =
+        json!({ "reveal": report::json(&plan, session.network()), "commit_outpoint": commit.to_string() });
     match session.signer() {
         Signer::Elsewhere if !session.stops_here() => {
-            told["reveal_psbt"] = json!(session.give_psbt(&plan.psbt(&previous, Some(deployment.key)), "")?);
+            summary["reveal_psbt"] = json!(session.give_psbt(&plan.psbt(&previous, Some(deployment.key)), "")?);
         }
         Signer::Elsewhere => {}
         Signer::Key(key) => {
             let signed = key.sign(&plan)?;
-            told["simulation"] = session.try_out(&plan, &signed).await?;
-            send(session, &plan, &signed, &mut told).await?;
+            summary["simulation"] = session.try_out(&plan, &signed).await?;
+            send(session, &plan, &signed, &mut summary).await?;
         }
     }
-    Ok(told)
+    Ok(summary)
 }
 
 async fn recover<E: Endpoint>(
@@ -135,26 +136,26 @@ async fn recover<E: Endpoint>(
     let output = output_of(session, commit).await?;
     let plan = plan_recovery(deployment, commit, &output, session.owner(), session.fee_rate().await?)?;
     session.show(&plan);
-    let mut told = json!({ "recovery": report::json(&plan, session.network()) });
+    let mut summary = json!({ "recovery": report::json(&plan, session.network()) });
     match session.signer() {
         Signer::Elsewhere if !session.stops_here() => {
             let psbt = plan.psbt(&std::collections::BTreeMap::new(), Some(deployment.key));
-            told["psbt"] = json!(session.give_psbt(&psbt, "")?);
+            summary["psbt"] = json!(session.give_psbt(&psbt, "")?);
         }
         Signer::Elsewhere => {}
         Signer::Key(key) => {
             let signed = key.sign(&plan)?;
-            send(session, &plan, &signed, &mut told).await?;
+            send(session, &plan, &signed, &mut summary).await?;
         }
     }
-    Ok(told)
+    Ok(summary)
 }
 
 async fn send<E: Endpoint>(
     session: &Session<'_, E>,
     plan: &Plan,
     signed: &bitcoin::Transaction,
-    told: &mut Value,
+    summary: &mut Value,
 ) -> Result<(), TxError> {
     if session.stops_here() {
         return Ok(());
@@ -163,8 +164,8 @@ async fn send<E: Endpoint>(
     instance::accepts(session.endpoint(), &[signed]).await?;
     instance::broadcast(session.endpoint(), signed).await?;
     session.say(&format!("sent {}", plan.txid()));
-    told["sent"] = json!(true);
-    told["outcome"] = session.outcome(plan).await?;
+    summary["sent"] = json!(true);
+    summary["outcome"] = session.outcome(plan).await?;
     Ok(())
 }
 

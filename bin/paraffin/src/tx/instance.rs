@@ -1,4 +1,4 @@
-//! What `tx` asks of an instance, and how far it believes the answers.
+//! Requests of `tx` to an instance, and validation of the answers.
 //!
 //! Values and scripts of coins are checked against the transactions that made them, whose ids cannot be forged. What a
 //! coin carries cannot be checked; where the instance does not say, the coin counts as unknown.
@@ -93,7 +93,7 @@ pub(super) async fn coins(endpoint: &impl Endpoint, address: &str, script: &Scri
     for record in list {
         coins.push(coin(record, script).map_err(|what| nonsense(ROUTE, &what))?);
     }
-    // Asked before the contents, so that the height is never above that of the contents.
+    // Requested before the contents, so that the height is never above that of the contents.
     let indexed = alkanes_height(endpoint).await?;
     let confirmed: Vec<usize> = (0..coins.len()).filter(|at| coins[*at].confirmations > 0).collect();
     let of = |method: &'static str, params: fn(&OutPoint) -> Value| -> Vec<MethodCall> {

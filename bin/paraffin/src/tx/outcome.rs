@@ -288,8 +288,8 @@ mod tests {
 
     #[test]
     fn a_revert_tells_its_reason_and_cannot_steer_the_terminal() {
-        let told = json!({"status": 1, "execution": {"data": "0x", "error": "ALKANES: revert: \u{1b}[2Jno\n"}});
-        assert_eq!(Simulation::read(&told).unwrap().reverts.unwrap(), "ALKANES: revert: [2Jno");
+        let answer = json!({"status": 1, "execution": {"data": "0x", "error": "ALKANES: revert: \u{1b}[2Jno\n"}});
+        assert_eq!(Simulation::read(&answer).unwrap().reverts.unwrap(), "ALKANES: revert: [2Jno");
         let coded = json!({"status": 1, "execution": {"data": "0x08c379a06e6f", "error": null}});
         assert_eq!(Simulation::read(&coded).unwrap().reverts.unwrap(), "no");
         for answer in [json!(null), json!({}), json!({"status": 0}), json!({"status": 0, "execution": {"data": 5}})] {

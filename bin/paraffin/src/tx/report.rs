@@ -1,4 +1,4 @@
-//! What will move, for people and for programs, before anything is signed.
+//! Description of a plan, as text and as JSON, before anything is signed.
 
 use bitcoin::{Address, ScriptBuf};
 use paraffin_primitives::Network;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::outcome::clean;
 
-/// Lines that say what a plan spends and makes.
+/// Lines that list the inputs and outputs of a plan.
 pub(super) fn lines(plan: &Plan, network: Network, owner: &ScriptBuf) -> Vec<String> {
     let mut lines = vec![format!("transaction {}", plan.txid())];
     lines.push(format!("  spends {} satoshis", thousands(spent(plan))));
@@ -43,7 +43,7 @@ pub(super) fn lines(plan: &Plan, network: Network, owner: &ScriptBuf) -> Vec<Str
     lines
 }
 
-/// The same for programs.
+/// The plan as JSON.
 pub(super) fn json(plan: &Plan, network: Network) -> Value {
     let alkanes = |alkanes: &Alkanes| -> Value {
         Value::Object(alkanes.iter().map(|(id, amount)| (id.to_string(), json!(amount.to_string()))).collect())
@@ -87,7 +87,7 @@ fn spent(plan: &Plan) -> u64 {
 
 fn name(script: &ScriptBuf, network: Network) -> String {
     if script.is_op_return() {
-        return format!("nobody ({} bytes)", script.len());
+        return format!("OP_RETURN ({} bytes)", script.len());
     }
     Address::from_script(script, network.bitcoin())
         .map_or_else(|_| format!("script {}", script.to_hex_string()), |address| address.to_string())
@@ -115,7 +115,7 @@ fn warning_text(warning: &Warning) -> String {
             format!("{outpoint} carries {}; it stays whole in output 0, which is yours", what.join(", "))
         }
         Warning::UnknownContent { outpoint } => {
-            format!("nobody knows what {outpoint} carries; its alkanes and runes go to output 0, which is yours")
+            format!("the content of {outpoint} is unknown; its alkanes and runes go to output 0, which is yours")
         }
     }
 }

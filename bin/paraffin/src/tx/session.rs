@@ -174,7 +174,7 @@ impl<'a, E: Endpoint> Session<'a, E> {
                 if made.output.get(coin.outpoint.vout as usize) != Some(&coin.output) {
                     let outpoint = coin.outpoint;
                     return Err(TxError::Refused(format!(
-                        "the instance tells another value or script of {outpoint} than its transaction: do not trust it"
+                        "the instance reports another value or script of {outpoint} than its transaction: do not trust it"
                     )));
                 }
                 if made.is_coinbase() && coin.confirmations < COINBASE_MATURITY {
@@ -201,14 +201,14 @@ impl<'a, E: Endpoint> Session<'a, E> {
         let short = matches!(error, PlanError::InsufficientFunds { .. } | PlanError::InsufficientAlkanes { .. });
         if short && unknown && !self.common.assume_plain {
             return TxError::Refused(format!(
-                "{error}. The instance does not tell what some coins carry: name coins with --coin TXID:VOUT, or take those \
+                "{error}. The instance does not report what some coins carry: name coins with --coin TXID:VOUT, or take those \
                  above 1,000 satoshis for plain bitcoin with --assume-plain"
             ));
         }
         error.into()
     }
 
-    /// A line for the person.
+    /// Prints a line for the user.
     pub(super) fn say(&self, line: &str) {
         if self.common.json {
             eprintln!("{line}");
@@ -283,7 +283,9 @@ impl<'a, E: Endpoint> Session<'a, E> {
         }
         let stdin = std::io::stdin();
         if !stdin.is_terminal() {
-            return Err(TxError::Refused("nobody to ask: look at it with --dry-run, then give --yes".to_owned()));
+            return Err(TxError::Refused(
+                "no terminal to confirm on: check it with --dry-run, then give --yes".to_owned(),
+            ));
         }
         eprint!("Sign and send? [y/N] ");
         std::io::stderr().flush().ok();
@@ -330,7 +332,7 @@ impl<'a, E: Endpoint> Session<'a, E> {
         let Some(vout) = plan.message_vout() else { return Ok(json!({ "confirmed": true })) };
         for _ in 0..TRACE_LOOKS {
             if let Some(trace) = instance::trace(&self.endpoint, plan.txid(), vout).await? {
-                return Ok(self.tell(&TraceReport::read(&trace)));
+                return Ok(self.print_trace(&TraceReport::read(&trace)));
             }
             tokio::time::sleep(WAIT_STEP).await;
         }
@@ -338,7 +340,7 @@ impl<'a, E: Endpoint> Session<'a, E> {
         Ok(json!({ "confirmed": true, "trace": null }))
     }
 
-    fn tell(&self, trace: &TraceReport) -> Value {
+    fn print_trace(&self, trace: &TraceReport) -> Value {
         for line in &trace.lines {
             self.say(line);
         }

@@ -144,8 +144,8 @@ fn a_call_that_would_revert_is_refused_before_it_is_signed() {
 
 #[test]
 fn a_call_that_needs_more_fuel_than_a_message_gets_is_refused_although_it_was_simulated() {
-    let told = |fuel: u64| json!({ "status": 0, "gasUsed": fuel, "execution": { "data": "0x" } });
-    let coin = |fuel| with_coin(&funding(100_000, false), 100_000, 6).with("alkanes_simulate", told(fuel));
+    let simulated = |fuel: u64| json!({ "status": 0, "gasUsed": fuel, "execution": { "data": "0x" } });
+    let coin = |fuel| with_coin(&funding(100_000, false), 100_000, 6).with("alkanes_simulate", simulated(fuel));
     let call = ["execute", "2:9", "--inputs", "7", "--yes"];
     let message = refused(coin(3_500_001), &call);
     assert!(message.contains("3500001") && message.contains("3500000") && message.contains("--force"), "{message}");

@@ -126,8 +126,8 @@ fn what_would_lose_money_is_refused_with_code_2() {
         let (code, stdout, _) = bridge(arguments);
         assert_eq!(code, 2, "{arguments:?}: {stdout}");
         assert!(stdout.contains(reason), "{arguments:?}: {stdout}");
-        let (code, told) = json_of(arguments);
-        assert_eq!((code, &told["accepted"]), (2, &json!(false)), "{arguments:?}");
+        let (code, verdict) = json_of(arguments);
+        assert_eq!((code, &verdict["accepted"]), (2, &json!(false)), "{arguments:?}");
     }
     let (code, _, _) =
         bridge(&["check", "script", "5114abababababababababababababababababababab", "--role", "destination"]);

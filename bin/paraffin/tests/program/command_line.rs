@@ -89,8 +89,8 @@ fn call_runs_methods_and_routes_and_prints_json() {
     assert!(!none.status.success() && text(&none.stderr).contains("there is no method"), "{}", text(&none.stderr));
     let refused = call(&url, &["--key", &key, "btcusd", "quote", "2:0", "1000"]);
     assert_eq!((refused.status.code(), text(&refused.stderr).contains("does not trade this token")), (Some(1), true));
-    let nobody = call(&format!("http://127.0.0.1:{}", free_port()), &["--key", &key, "btc_getblockcount"]);
-    assert!(text(&nobody.stderr).contains("does not answer"), "{}", text(&nobody.stderr));
+    let unreachable = call(&format!("http://127.0.0.1:{}", free_port()), &["--key", &key, "btc_getblockcount"]);
+    assert!(text(&unreachable.stderr).contains("does not answer"), "{}", text(&unreachable.stderr));
     dev.process.terminate(Duration::from_secs(5));
 }
 

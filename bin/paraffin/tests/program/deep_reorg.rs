@@ -60,7 +60,7 @@ fn a_reorg_below_the_undo_records_stops_indexing_whole_and_a_new_store_recovers(
 
     // One block deeper is refused before anything changes; the log says what helps, health reports `stalled`.
     replace(UNDO_BLOCKS + 1, 2);
-    wait_for("the health to tell it", Duration::from_secs(60), || {
+    wait_for("health to report it", Duration::from_secs(60), || {
         let (status, body) = health(&address);
         (status == 503 && body["status"] == "stalled").then_some(())
     });
@@ -72,8 +72,8 @@ fn a_reorg_below_the_undo_records_stops_indexing_whole_and_a_new_store_recovers(
 
     // The advice helps, and the key made before still works.
     let rebuilt = paraffin().args(["reindex", "all", "--config"]).arg(&config).output().unwrap();
-    let told = String::from_utf8_lossy(&rebuilt.stderr).into_owned();
-    assert!(rebuilt.status.success(), "{told}");
+    let log = String::from_utf8_lossy(&rebuilt.stderr).into_owned();
+    assert!(rebuilt.status.success(), "{log}");
     let process = serve();
     wait_for_best(&backend.hash(42));
     wait_for("the health to be ok", Duration::from_secs(30), || (health(&address).0 == 200).then_some(()));

@@ -70,8 +70,8 @@ fn ask(dev: &Dev, surface: &str, method: &str, params: Value) -> Value {
 
 /// The durable stream of the orderbook.
 fn events(dev: &Dev) -> Vec<Value> {
-    let told = http::get(dev.listen(), &format!("{}/orderbook/events?limit=10000", dev.path())).json();
-    told["events"].as_array().unwrap_or_else(|| panic!("{told}")).clone()
+    let response = http::get(dev.listen(), &format!("{}/orderbook/events?limit=10000", dev.path())).json();
+    response["events"].as_array().unwrap_or_else(|| panic!("{response}")).clone()
 }
 
 /// With blocks at an interval the set moves between them: a subscriber hears of new transactions, of families that are

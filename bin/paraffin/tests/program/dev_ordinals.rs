@@ -14,9 +14,9 @@ fn opi(dev: &Dev, route: &str) -> Value {
 }
 
 fn inscription(dev: &Dev, name: &str) -> Value {
-    let told = dev.call("ord_inscription", json!([id(dev, name)]));
-    assert_eq!(told["id"], id(dev, name));
-    told
+    let response = dev.call("ord_inscription", json!([id(dev, name)]));
+    assert_eq!(response["id"], id(dev, name));
+    response
 }
 
 fn id<'a>(dev: &'a Dev, name: &str) -> &'a str {

@@ -43,8 +43,8 @@ fn keyed(a: &Instance, b: &Instance, more: &[&str]) -> (i32, Value, String) {
     let keys = ["--json", "--key-a", &key_a, "--key-b", &key_b];
     let output = diff(&a.address, &b.address, &[&keys[..], more].concat());
     let said = String::from_utf8(output.stderr).unwrap();
-    let told = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-    (output.status.code().unwrap(), told, said)
+    let report = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    (output.status.code().unwrap(), report, said)
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn equal_instances_are_equal_and_the_first_altered_block_is_found_with_few_calls
     let a = instance(&folder.path().join("a"), &devnet, "");
     let mut b = instance(&folder.path().join("b"), &devnet, "");
 
-    let (code, told, said) = keyed(&a, &b, &[]);
-    assert_eq!((code, &told["equal"], &told["tips"]), (0, &json!(true), &json!([BLOCKS, BLOCKS])), "{said}");
-    assert!(told["calls"].as_u64().unwrap() <= 4, "{told}");
+    let (code, report, said) = keyed(&a, &b, &[]);
+    assert_eq!((code, &report["equal"], &report["tips"]), (0, &json!(true), &json!([BLOCKS, BLOCKS])), "{said}");
+    assert!(report["calls"].as_u64().unwrap() <= 4, "{report}");
     let text = diff(&a.address, &b.address, &[]);
     assert_eq!(text.status.code(), Some(0));
     let text = String::from_utf8(text.stdout).unwrap();
@@ -66,9 +66,9 @@ fn equal_instances_are_equal_and_the_first_altered_block_is_found_with_few_calls
     b.stop();
     b.alter(ALTERED);
     b.start();
-    let (code, told, said) = keyed(&a, &b, &[]);
-    assert_eq!((code, &told["equal"]), (1, &json!(false)), "{said}");
-    let first = &told["first"];
+    let (code, report, said) = keyed(&a, &b, &[]);
+    assert_eq!((code, &report["equal"]), (1, &json!(false)), "{said}");
+    let first = &report["first"];
     let hash = a.result("btc_getblockhash", json!([ALTERED]));
     assert_eq!(
         (&first["height"], &first["fork"], &first["parts"]),
@@ -77,7 +77,7 @@ fn equal_instances_are_equal_and_the_first_altered_block_is_found_with_few_calls
     assert_eq!(first["hashes"], json!([hash, hash]));
     assert_ne!(first["digests"][0], first["digests"][1]);
     // Both are asked at the tips, at the last height, log2(131) times, and twice to make sure.
-    assert!(told["calls"].as_u64().unwrap() <= 2 * (2 + 8 + 2), "{told}");
+    assert!(report["calls"].as_u64().unwrap() <= 2 * (2 + 8 + 2), "{report}");
     let text = diff(&a.address, &b.address, &[]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(
@@ -103,9 +103,9 @@ fn tips_forks_other_settings_and_absence_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let a = instance(&folder.path().join("a"), &long, "");
     let b = instance(&folder.path().join("b"), &short, "");
-    let (code, told, said) = keyed(&a, &b, &[]);
-    assert_eq!((code, &told["equal"], &told["to"]), (0, &json!(true), &json!(BLOCKS - 10)), "{said}");
-    assert_eq!(told["tips"], json!([BLOCKS, BLOCKS - 10]));
+    let (code, report, said) = keyed(&a, &b, &[]);
+    assert_eq!((code, &report["equal"], &report["to"]), (0, &json!(true), &json!(BLOCKS - 10)), "{said}");
+    assert_eq!(report["tips"], json!([BLOCKS, BLOCKS - 10]));
     let text = String::from_utf8(diff(&b.address, &a.address, &[]).stdout).unwrap();
     assert!(text.contains("B is 10 blocks ahead"), "{text}");
 
@@ -114,27 +114,27 @@ fn tips_forks_other_settings_and_absence_are_told_apart() {
         short.node().mine_block(&bitcoin::ScriptBuf::from_bytes(vec![0x51])).unwrap();
     }
     b.wait_for_block(&short.tip().hash.to_string());
-    let (code, told, said) = keyed(&a, &b, &[]);
+    let (code, report, said) = keyed(&a, &b, &[]);
     assert_eq!(
-        (code, &told["first"]["height"], &told["first"]["fork"]),
+        (code, &report["first"]["height"], &report["first"]["fork"]),
         (1, &json!(BLOCKS - 9), &json!(true)),
         "{said}"
     );
     let hashes = [&a, &b].map(|side| side.result("btc_getblockhash", json!([BLOCKS - 9])));
-    assert_eq!(told["first"]["hashes"], json!(hashes));
+    assert_eq!(report["first"]["hashes"], json!(hashes));
     let text = String::from_utf8(diff(&a.address, &b.address, &[]).stdout).unwrap();
     assert!(text.contains("different branches of the chain"), "{text}");
 
     // One that indexes other things.
     let c = instance(&folder.path().join("c"), &long, "[index]\naddress_search = false\n");
-    let (code, told, said) = keyed(&a, &c, &[]);
-    assert!(code == 2 && told.is_null() && said.contains("what is indexed") && said.contains("addresses"), "{said}");
+    let (code, report, said) = keyed(&a, &c, &[]);
+    assert!(code == 2 && report.is_null() && said.contains("what is indexed") && said.contains("addresses"), "{said}");
 
     // No listener, something else, and an instance of another network or format.
-    let nobody = diff(&a.address, &format!("127.0.0.1:{}", free_port()), &[]);
-    let said = String::from_utf8(nobody.stderr).unwrap();
+    let unreachable = diff(&a.address, &format!("127.0.0.1:{}", free_port()), &[]);
+    let said = String::from_utf8(unreachable.stderr).unwrap();
     assert!(
-        nobody.status.code() == Some(2) && said.contains("B (http://") && said.contains("does not answer"),
+        unreachable.status.code() == Some(2) && said.contains("B (http://") && said.contains("does not answer"),
         "{said}"
     );
     let other = diff(long.rpc_url().trim_start_matches("http://"), &a.address, &[]);
@@ -143,9 +143,9 @@ fn tips_forks_other_settings_and_absence_are_told_apart() {
     for (name, value, what) in
         [("network", json!("signet"), "the network"), ("format", json!(99), "the format of the store")]
     {
-        let mut told = newest.clone();
-        told[name] = value;
-        let address = pretend(&json!({"jsonrpc": "2.0", "id": 1, "result": told}));
+        let mut answer = newest.clone();
+        answer[name] = value;
+        let address = pretend(&json!({"jsonrpc": "2.0", "id": 1, "result": answer}));
         let output = diff(&a.address, &address, &[]);
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && said.contains(&format!("{what} differs")), "{said}");

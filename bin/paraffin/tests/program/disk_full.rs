@@ -67,7 +67,7 @@ fn a_full_disk_stops_the_writer_with_a_message_and_reads_go_on() {
             .arg(config),
     );
     process.wait_for_output("listening on", Duration::from_secs(20));
-    let health = wait_for("health to tell that indexing stopped", Duration::from_secs(60), || {
+    let health = wait_for("health to report that indexing stopped", Duration::from_secs(60), || {
         let answer = http::get(&listen, "/v4/api/health");
         (answer.json()["status"] == "stalled").then_some(answer)
     });

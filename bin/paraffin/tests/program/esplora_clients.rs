@@ -333,9 +333,9 @@ impl WalkingIndexer {
         let count = call("getblockcount", json!([])).as_u64().unwrap() as usize;
         assert!(count <= own);
         (own.saturating_sub(self.reorg_depth_max)..=own).rev().find(|height| {
-            let told = call("getblockhash", json!([height]));
-            assert_eq!(told.as_str().unwrap().len(), 64);
-            told == self.hashes[*height]
+            let response = call("getblockhash", json!([height]));
+            assert_eq!(response.as_str().unwrap().len(), 64);
+            response == self.hashes[*height]
         })
     }
 }
@@ -365,9 +365,9 @@ fn walks_back(backend: Backend) {
     assert_eq!(call(60, "getbestblockhash", json!([]))["result"], hashes[60]);
     for target in [131, 5_000] {
         for (method, params) in [("getbestblockhash", json!([])), ("getblockhash", json!([131]))] {
-            let told = call(target, method, params);
+            let response = call(target, method, params);
             assert_eq!(
-                (&told["error"]["code"], &told["error"]["message"], &told["result"]),
+                (&response["error"]["code"], &response["error"]["message"], &response["result"]),
                 (&json!(-8), &json!("Block height out of range"), &Value::Null),
                 "{method} at {target}"
             );

@@ -253,7 +253,7 @@ fn a_malformed_address_is_refused_by_the_name_of_its_field() {
         let (status, answer) = post(&served, route, &json!({ field: wrong }));
         let sentence = answer["error"].as_str().unwrap();
         assert!(status == 400 && sentence.contains(field), "{route}: {sentence}");
-        assert!(!sentence.contains("base58"), "a bech32 address is told to be a bad legacy one: {sentence}");
+        assert!(!sentence.contains("base58"), "a bech32 address is reported as a bad legacy one: {sentence}");
     }
 }
 
@@ -344,5 +344,5 @@ fn a_key_with_escaped_digits_does_not_reach_the_log() {
         rest = &rest[at + if digit.is_some() { 3 } else { 1 }..];
     }
     plain.push_str(rest);
-    assert!(!plain.contains(&key[4..]), "the log tells the key:\n{log}");
+    assert!(!plain.contains(&key[4..]), "the log contains the key:\n{log}");
 }

@@ -16,7 +16,7 @@ use crate::support::{free_port, http, wait_for};
 use paraffin_testkit::{PostgresServer, RedisServer};
 use serde_json::json;
 
-/// How long gateways keep to their parts after one has come back, with room.
+/// How long gateways keep to their parts after one has come back, with a margin.
 const CAREFUL: Duration = Duration::from_secs(3);
 const LONG: Duration = Duration::from_secs(60);
 
@@ -241,7 +241,7 @@ fn no_gateway_serves_a_key_after_its_revocation_was_answered() {
         std::thread::sleep(Duration::from_millis(500));
         let answers = load.end();
         assert!(answers.iter().any(|(_, _, status)| *status == 200));
-        // Refused as unknown, or for asking in vain too often.
+        // Refused as unknown, or for too many failed look-ups.
         let is_refused = |status: &u16| [401, 429].contains(status);
         let late = answers.iter().filter(|(sent, _, status)| *sent > revoked && !is_refused(status)).count();
         assert_eq!(late, 0, "{:?}", by_status(&answers));
@@ -271,9 +271,9 @@ fn without_postgresql_nobody_is_served_after_a_second_and_everybody_when_it_is_b
         let gone = Instant::now();
         std::thread::sleep(Duration::from_millis(3_000));
         // Anonymous callers are not served either, and health answers.
-        let nobody = http::try_request(&gateways[0].address, "GET", "/v4/api/get-alkanes", &[], b"").unwrap();
-        assert_eq!(nobody.status, 503, "{way}: {}", nobody.text());
-        assert!(nobody.header("retry-after").is_none());
+        let anonymous = http::try_request(&gateways[0].address, "GET", "/v4/api/get-alkanes", &[], b"").unwrap();
+        assert_eq!(anonymous.status, 503, "{way}: {}", anonymous.text());
+        assert!(anonymous.header("retry-after").is_none());
         assert_eq!(http::get(&gateways[0].address, "/health").status, 200);
         let back = Instant::now();
         match way {

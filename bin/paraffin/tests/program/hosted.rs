@@ -49,7 +49,7 @@ fn settings_that_contradict_each_other_are_refused() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let devnet = devnet(&runtime, 0);
     let folder = tempfile::tempdir().unwrap();
-    for (lines, told) in [
+    for (lines, expected) in [
         ("engine = \"hosted\"", "name its file as wasm_path"),
         ("shadow = \"report\"", "name its file as wasm_path"),
         ("engine = \"fast\"", "unknown variant"),
@@ -58,7 +58,7 @@ fn settings_that_contradict_each_other_are_refused() {
         ("block_memory_mib = 5000", "block_memory_mib must be from 1 to 4096"),
     ] {
         let errors = refused(&["index", "--once"], &config(folder.path(), &devnet, "127.0.0.1:0", lines));
-        assert!(errors.contains(told), "{lines}: {errors}");
+        assert!(errors.contains(expected), "{lines}: {errors}");
     }
 }
 
@@ -195,7 +195,7 @@ mod with_the_machine {
     fn health_and_metrics_tell_how_engines_compare() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let devnet = devnet(&runtime, 3);
-        for (engine, shadow, status, told, differences, comparing) in [
+        for (engine, shadow, status, state, differences, comparing) in [
             ("native", "report", 200, "ok", 4, true),
             ("native", "halt", 503, "stalled", 1, false),
             // The counter writes keys of its own, so where it serves nothing about alkanes is answered.
@@ -212,7 +212,7 @@ mod with_the_machine {
             let health = crate::support::wait_for("the state in health", Duration::from_secs(120), || {
                 let answer = http::get(&listen, "/v4/api/health");
                 let health = answer.json();
-                let is_there = health["status"] == told && health["shadow"]["differences"] == differences;
+                let is_there = health["status"] == state && health["shadow"]["differences"] == differences;
                 (answer.status == status && is_there).then_some(health)
             });
             let named = format!("{engine} {shadow}: {health}");

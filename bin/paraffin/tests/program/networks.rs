@@ -154,8 +154,8 @@ fn an_instance_that_does_not_index_contracts_says_so_at_the_start_in_health_and_
             "{errors}"
         );
 
-        let told = doctor(&config);
-        assert!(told.starts_with("warning") && told.contains("ALKANES_NOT_INDEXED"), "{told}");
+        let finding = doctor(&config);
+        assert!(finding.starts_with("warning") && finding.contains("ALKANES_NOT_INDEXED"), "{finding}");
         let meant = doctor(&settings(folder.path(), network, "enabled = false"));
         assert!(meant.starts_with("ok") && meant.contains("enabled = false"), "{meant}");
     }
@@ -164,19 +164,19 @@ fn an_instance_that_does_not_index_contracts_says_so_at_the_start_in_health_and_
 #[test]
 fn the_doctor_judges_the_program_that_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let told = |network: &str, program: &Path| {
+    let finding = |network: &str, program: &Path| {
         doctor(&settings(folder.path(), network, &format!("wasm_path = \"{}\"", program.display())))
     };
     let counter = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../contracts/wasm/block-counter.wasm"));
-    let wrong = told("mainnet", counter);
+    let wrong = finding("mainnet", counter);
     assert!(wrong.starts_with("WRONG") && wrong.contains("holds no contract at all"), "{wrong}");
     let Some(program) = paraffin_testkit::reference_program("alkanes-2.2.1-mainnet.wasm") else { return };
-    let good = told("mainnet", &program);
+    let good = finding("mainnet", &program);
     assert!(good.starts_with("ok") && good.contains("all 9 built-in contracts of mainnet are there"), "{good}");
-    let good = told("regtest", &program);
+    let good = finding("regtest", &program);
     assert!(good.starts_with("ok") && good.contains("all 3 built-in contracts of regtest are there"), "{good}");
     // No program that we know is signet's.
-    let wrong = told("signet", &program);
+    let wrong = finding("signet", &program);
     assert!(wrong.starts_with("WRONG") && wrong.contains("2:0 (the first of signet"), "{wrong}");
     assert!(wrong.contains("engine = \"hosted\""), "{wrong}");
 }

@@ -78,7 +78,7 @@ fn a_page_read_while_the_node_reorganises_is_of_one_height_and_says_it() {
             let (stop, states, host) = (Arc::clone(&stop), Arc::clone(states), served.address.clone());
             let target = served.keyed(&format!("/esplora/address/{}{path}", address(&script)));
             std::thread::spawn(move || {
-                let mut told: Vec<(u32, Value)> = Vec::new();
+                let mut observed: Vec<(u32, Value)> = Vec::new();
                 let mut heights = Vec::new();
                 while !stop.load(Ordering::Relaxed) {
                     let answer = http::get(&host, &target);
@@ -86,12 +86,12 @@ fn a_page_read_while_the_node_reorganises_is_of_one_height_and_says_it() {
                     let height: u32 = answer.header("x-indexed-height").unwrap().parse().unwrap();
                     heights.push(height);
                     let entry = (height, reduced(path, &answer.json()));
-                    if told.last() != Some(&entry) {
-                        told.push(entry);
-                        states.store(told.len(), Ordering::Relaxed);
+                    if observed.last() != Some(&entry) {
+                        observed.push(entry);
+                        states.store(observed.len(), Ordering::Relaxed);
                     }
                 }
-                (path, told, heights)
+                (path, observed, heights)
             })
         })
         .collect();
@@ -108,8 +108,8 @@ fn a_page_read_while_the_node_reorganises_is_of_one_height_and_says_it() {
     stop.store(true, Ordering::Relaxed);
 
     for reader in readers {
-        let (path, told, heights) = reader.join().unwrap();
-        for (height, answer) in &told {
+        let (path, observed, heights) = reader.join().unwrap();
+        for (height, answer) in &observed {
             let possible = expected.answers.get(&(*height, path)).map_or(&[][..], Vec::as_slice);
             assert!(
                 possible.contains(answer),
@@ -118,7 +118,7 @@ fn a_page_read_while_the_node_reorganises_is_of_one_height_and_says_it() {
         }
         // The readers really read during the reorgs: they saw the height go down, and many states.
         assert!(heights.windows(2).any(|pair| pair[1] < pair[0]), "{path}: the height never went down");
-        let distinct: BTreeSet<_> = told.iter().map(|(height, _)| height).collect();
-        assert!(told.len() >= STATES && distinct.len() > 3, "{path}: {} states", told.len());
+        let distinct: BTreeSet<_> = observed.iter().map(|(height, _)| height).collect();
+        assert!(observed.len() >= STATES && distinct.len() > 3, "{path}: {} states", observed.len());
     }
 }

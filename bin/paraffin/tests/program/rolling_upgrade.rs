@@ -131,7 +131,7 @@ impl Row {
         for place in 0..3 {
             std::thread::sleep(Duration::from_millis(500));
             self.node.mine(1, ADDRESS);
-            let told = Instant::now();
+            let signalled = Instant::now();
             self.instances[place].process.as_ref().unwrap().signal(rustix::process::Signal::TERM);
             let address = self.instances[place].address.clone();
             wait_for("health to say draining", Duration::from_secs(5), || {
@@ -140,9 +140,9 @@ impl Row {
             });
             let status = self.instances[place].process.as_mut().unwrap().wait(Duration::from_secs(30));
             assert!(
-                status.success() && told.elapsed() >= Duration::from_secs(2),
+                status.success() && signalled.elapsed() >= Duration::from_secs(2),
                 "{status} after {:?}",
-                told.elapsed()
+                signalled.elapsed()
             );
             self.instances[place].start();
             wait_for("health to be good again", Duration::from_secs(60), || {

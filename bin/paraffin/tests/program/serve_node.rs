@@ -180,7 +180,7 @@ fn follow_through_everything(node: &mut dyn TestNode) {
     // The node goes away: reads go on, health says so, methods that need the node fail clearly.
     let tip = node.rpc("getbestblockhash", json!([]));
     node.stop();
-    wait_for("health to tell that the node is away", Duration::from_secs(30), || {
+    wait_for("health to report that the node is away", Duration::from_secs(30), || {
         let (status, body) = health(&address);
         (status == 200 && body["status"] == "degraded" && body["node"]["reachable"] == json!(false)).then_some(())
     });

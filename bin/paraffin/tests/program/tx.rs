@@ -171,7 +171,7 @@ fn an_account_of_dev_pays_by_the_key_in_dev_json() {
 
     // Without a key, with one of mainnet, and with too little, nothing is sent and the reason is printed.
     let (url, api_key) = (dev.text("/base_url"), dev.text("/keys/business"));
-    for (wif, amount, told) in [
+    for (wif, amount, expected) in [
         ("", "1000", "wallet import format"),
         ("KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn", "1000", "another network"),
         (dev.text("/accounts/0/wif"), "2100000000000000", "are needed"),
@@ -179,7 +179,7 @@ fn an_account_of_dev_pays_by_the_key_in_dev_json() {
     ] {
         let output = try_tx(url, api_key, wif, &["send", &to, amount, "--yes", "--assume-plain"]);
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && errors.contains(told), "{amount}: {errors}");
+        assert!(!output.status.success() && errors.contains(expected), "{amount}: {errors}");
     }
 }
 

@@ -128,9 +128,9 @@ mod tests {
     fn elements_text_and_attributes_are_found() {
         let document = b"<?xml version=\"1.0\"?>\n<a x='1' y=\"2\"><!-- <b> --><b>t \xff</b><c/></a>\n";
         let mut pieces = Pieces::new(document);
-        let mut pieces = Vec::new();
+        let mut found = Vec::new();
         while let Some(piece) = pieces.next().unwrap() {
-            pieces.push(piece);
+            found.push(piece);
         }
         let expected = [
             Piece::Open(b"a", b"x='1' y=\"2\""),
@@ -141,7 +141,7 @@ mod tests {
             Piece::Close(b"c"),
             Piece::Close(b"a"),
         ];
-        assert_eq!(pieces, expected);
+        assert_eq!(found, expected);
         assert_eq!(attribute(b"x='1' y=\"2\"", "y"), Some(&b"2"[..]));
         for (attributes, name) in [("x=1", "x"), ("x", "x"), ("x='1", "x"), ("yx='1'", "x"), ("", "x")] {
             assert_eq!(attribute(attributes.as_bytes(), name), None, "{attributes}");

@@ -31,14 +31,14 @@ pub(super) struct Feed {
     shared: Arc<Shared>,
     position: StreamPosition,
     progress: watch::Sender<Progress>,
-    book_writer: BookWriter,
+    saver: BookWriter,
     warned_at: Option<Instant>,
 }
 
 impl Feed {
     pub(super) fn new(shared: Arc<Shared>, position: StreamPosition, progress: watch::Sender<Progress>) -> Self {
-        let book_writer = BookWriter::new(Arc::clone(&shared), position.seq);
-        Self { shared, position, progress, book_writer, warned_at: None }
+        let saver = BookWriter::new(Arc::clone(&shared), position.seq);
+        Self { shared, position, progress, saver, warned_at: None }
     }
 
     /// Applies messages until every sender is gone, then saves the book.
@@ -57,11 +57,11 @@ impl Feed {
                 progress.seq = seq;
                 progress.is_caught_up |= is_caught_up;
             });
-            if self.book_writer.is_due(seq) {
-                self.book_writer.save(self.position, |_| Ok(()));
+            if self.saver.is_due(seq) {
+                self.saver.save(self.position, |_| Ok(()));
             }
         }
-        self.book_writer.save_last(self.position, |_| Ok(()));
+        self.saver.save_last(self.position, |_| Ok(()));
     }
 
     /// Adds the effect of a message; returns whether the end of the stream is reached.

@@ -186,7 +186,7 @@ impl Layer {
         }
     }
 
-    /// SlotIndex of all rows in order of their keys.
+    /// Slots of all rows in order of their keys.
     fn order(&self) -> Order {
         order(0..self.rows.len() as u32, |slot| self.key(slot))
     }

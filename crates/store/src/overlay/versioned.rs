@@ -27,7 +27,7 @@ pub(crate) const PRESENT: u8 = 1;
 #[derive(Default)]
 pub(crate) struct VersionedRows {
     newest: Layer,
-    /// SlotIndex of the rows that the open block has written.
+    /// Slots of the rows that the open block has written.
     dirty: Vec<u32>,
     /// Versions on their way into the engine.
     frozen: Option<Arc<Layer>>,

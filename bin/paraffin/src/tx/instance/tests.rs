@@ -73,8 +73,8 @@ fn inscriptions_and_runes_are_noticed_wherever_they_are_told() {
     record["runes"] = json!({ "UNCOMMON•GOODS": { "amount": "1" } });
     assert_eq!(read(&listed(record)).unwrap()[0].ordinals, Ordinals::Held(vec!["rune UNCOMMON•GOODS".to_owned()]));
     let output = json!({ "indexed": true, "inscriptions": ["ai0"], "runes": {} });
-    let told = listed(utxo(TXID, 1, 5_000, 3)).with("ord_output", output);
-    assert_eq!(read(&told).unwrap()[0].ordinals, Ordinals::Held(vec!["inscription ai0".to_owned()]));
+    let endpoint = listed(utxo(TXID, 1, 5_000, 3)).with("ord_output", output);
+    assert_eq!(read(&endpoint).unwrap()[0].ordinals, Ordinals::Held(vec!["inscription ai0".to_owned()]));
     let behind = listed(utxo(TXID, 1, 5_000, 3)).with("ord_output", json!({ "indexed": false, "inscriptions": [] }));
     assert_eq!(read(&behind).unwrap()[0].ordinals, Ordinals::Unknown);
 }

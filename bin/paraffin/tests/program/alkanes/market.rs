@@ -78,9 +78,9 @@ fn sandshrew_balances_part_the_outputs_of_an_address() {
             parted[list].as_array().unwrap().iter().map(|entry: &Value| entry["value"].as_u64().unwrap()).sum()
         };
         // Coins that an unconfirmed transaction spends are in neither.
-        let told = dev.post("get-address-utxos", json!({"address": address}));
+        let answer = dev.post("get-address-utxos", json!({"address": address}));
         let confirmed =
-            told["utxos"].as_array().unwrap().iter().filter(|utxo| utxo["confirmations"].as_u64().unwrap() > 0);
+            answer["utxos"].as_array().unwrap().iter().filter(|utxo| utxo["confirmations"].as_u64().unwrap() > 0);
         let confirmed: u64 = confirmed.map(|utxo| utxo["satoshis"].as_u64().unwrap()).sum();
         assert_eq!(confirmed, of_list("spendable") + of_list("assets"), "{address}");
         assert_eq!(parted["metashrewHeight"], dev.height());

@@ -122,12 +122,12 @@ fn an_instance_that_saw_reorganisations_says_what_one_says_that_saw_none() {
     let tip = traded.served.backend.height();
     let path = traded.served.keyed("");
     for height in (0..=tip).filter(|height| *height < 5 || *height > 100) {
-        let told = asked(&traded.served.address, &path, height);
-        assert_eq!(told, asked(&fresh.address, &fresh.path, height), "height {height}");
+        let answer = asked(&traded.served.address, &path, height);
+        assert_eq!(answer, asked(&fresh.address, &fresh.path, height), "height {height}");
     }
     for route in ["get-alkanes", "get-holders", "get-keys"] {
         let body = json!({"alkaneId": "32:0", "alkane": "4:65522", "limit": 50});
-        let told = http::post(&traded.served.address, &traded.served.keyed(&format!("/{route}")), &body).json();
-        assert_eq!(told, http::post(&fresh.address, &format!("{}/{route}", fresh.path), &body).json(), "{route}");
+        let answer = http::post(&traded.served.address, &traded.served.keyed(&format!("/{route}")), &body).json();
+        assert_eq!(answer, http::post(&fresh.address, &format!("{}/{route}", fresh.path), &body).json(), "{route}");
     }
 }

@@ -20,13 +20,13 @@ fn ids(tokens: &Value) -> Vec<String> {
 fn agreed(one: impl Fn() -> Value, other: impl Fn() -> Value) -> Value {
     const QUESTIONS: usize = 5;
     for _ in 0..QUESTIONS {
-        let (told, beside) = (one(), other());
-        if told == beside {
-            return told;
+        let (answer, beside) = (one(), other());
+        if answer == beside {
+            return answer;
         }
-        assert_ne!(one(), told, "nothing moved, and yet the other route says {beside}");
+        assert_ne!(one(), answer, "no block came, and yet the other route answers {beside}");
     }
-    panic!("what is told moves with every question");
+    panic!("the answer changes with every request");
 }
 
 fn tokens(dev: &Dev) {
@@ -80,10 +80,10 @@ fn holdings(dev: &Dev) {
 
         for holder in holders {
             let (address, balance) = (holder["address"].as_str().unwrap(), number(&holder["balance"]));
-            let told = dev.post("get-address-balances", json!({"address": address, "include_outpoints": true}));
-            assert_eq!(number(&told["balances"][token]), balance, "{token} of {address}");
+            let answer = dev.post("get-address-balances", json!({"address": address, "include_outpoints": true}));
+            assert_eq!(number(&answer["balances"][token]), balance, "{token} of {address}");
             let mut sum = 0;
-            for outpoint in told["outpoints"].as_array().unwrap() {
+            for outpoint in answer["outpoints"].as_array().unwrap() {
                 let name = outpoint["outpoint"].as_str().unwrap();
                 let held = dev.get(&format!("outpoint/{name}/balances"));
                 assert_eq!(dev.post("get-outpoint-balances", json!({"outpoint": name}))["items"], held["items"]);
@@ -131,11 +131,11 @@ fn supplies(dev: &Dev) {
                 by_contracts += if id == token { number(&entry["value"]) } else { 0 };
             }
         }
-        let told = dev.call("alkanes_simulate", json!([{"target": token, "inputs": ["101"]}]));
-        if told["status"] != 0 {
+        let answer = dev.call("alkanes_simulate", json!([{"target": token, "inputs": ["101"]}]));
+        if answer["status"] != 0 {
             continue;
         }
-        let data = crate::support::protobuf::unhex(told["execution"]["data"].as_str().unwrap());
+        let data = crate::support::protobuf::unhex(answer["execution"]["data"].as_str().unwrap());
         let supply = u128::from_le_bytes(data[..16].try_into().unwrap());
         assert_eq!(by_scripts + by_contracts, supply, "{token}");
     }

@@ -97,13 +97,14 @@ impl Asked<'_> {
             let (block, tx) = target.split_once(':').unwrap();
             let asked = parcel(self.height, &[block.parse().unwrap(), tx.parse().unwrap(), opcode]);
             let answer = self.view("simulate", &asked);
-            let told = self.json("alkanes_simulate", vec![json!({"target": target, "inputs": [opcode.to_string()]})]);
-            assert_eq!(told["gasUsed"], answer.number(2), "{told}");
-            assert_eq!(told["status"] == 0, answer.has(1), "{told}");
+            let response =
+                self.json("alkanes_simulate", vec![json!({"target": target, "inputs": [opcode.to_string()]})]);
+            assert_eq!(response["gasUsed"], answer.number(2), "{response}");
+            assert_eq!(response["status"] == 0, answer.has(1), "{response}");
             if answer.has(1) {
-                assert_eq!(told["execution"]["data"], hex(&answer.inner(1).bytes(3)));
+                assert_eq!(response["execution"]["data"], hex(&answer.inner(1).bytes(3)));
             } else {
-                assert_eq!(told["execution"]["error"].as_str().unwrap().as_bytes(), answer.bytes(3));
+                assert_eq!(response["execution"]["error"].as_str().unwrap().as_bytes(), answer.bytes(3));
             }
             for name in ["multisimluate", "multisimulate"] {
                 let many = Message::new().message(1, &asked).message(1, &asked);
@@ -115,9 +116,9 @@ impl Asked<'_> {
             }
         }
         let meta = self.raw("meta", &parcel(self.height, &[2, 0]));
-        let told = self.json("alkanes_meta", vec![json!("2:0")]);
-        assert_eq!(serde_json::from_slice::<Value>(&unhex(&meta)).unwrap(), told);
-        assert_eq!(told["contract"], "GenesisToken");
+        let response = self.json("alkanes_meta", vec![json!("2:0")]);
+        assert_eq!(serde_json::from_slice::<Value>(&unhex(&meta)).unwrap(), response);
+        assert_eq!(response["contract"], "GenesisToken");
 
         let block =
             unhex(self.dev.node("getblock", json!([self.dev.node("getblockhash", json!([OLD])), 0])).as_str().unwrap());
@@ -154,10 +155,10 @@ impl Asked<'_> {
                 assert_eq!(created["outpoint"]["vout"].as_u64().unwrap_or_default(), place.number(2));
             }
             let inventory = self.view("getinventory", &asked);
-            let told = self.json("alkanes_getinventory", vec![json!({"block": block, "tx": tx})]);
+            let response = self.json("alkanes_getinventory", vec![json!({"block": block, "tx": tx})]);
             let amounts: Vec<_> = inventory.all(1).map(|held| Fields::read(&held).wide(2).to_string()).collect();
             assert_eq!(
-                told["alkanes"]
+                response["alkanes"]
                     .as_array()
                     .unwrap()
                     .iter()
@@ -168,61 +169,67 @@ impl Asked<'_> {
         }
         for (block, tx, path) in [(4, 65_522, "/all_pools_length"), (2, 0, "/totalsupply"), (2, 0, "/nothing")] {
             let asked = Message::new().message(1, &Message::id(block, tx)).bytes(2, path.as_bytes());
-            let told = self.json("alkanes_getstorageat", vec![json!({"id": format!("{block}:{tx}"), "path": path})]);
-            assert_eq!(told, hex(&self.view("getstorageat", &asked).bytes(1)), "{path}");
+            let response =
+                self.json("alkanes_getstorageat", vec![json!({"id": format!("{block}:{tx}"), "path": path})]);
+            assert_eq!(response, hex(&self.view("getstorageat", &asked).bytes(1)), "{path}");
         }
         let pending = self.view("unwrap", &Message::new());
-        let told = self.json("alkanes_unwrap", vec![]);
-        assert_eq!(told["payments"].as_array().unwrap().len(), pending.all(1).count());
+        let response = self.json("alkanes_unwrap", vec![]);
+        assert_eq!(response["payments"].as_array().unwrap().len(), pending.all(1).count());
     }
 
     fn outputs(&self) {
         for account in 0..5 {
             let address = self.dev.text(&format!("/accounts/{account}/address")).to_owned();
             let tagged = Message::new().bytes(1, address.as_bytes()).message(2, &Message::wide(1));
-            let told = self.json("alkanes_protorunesbyaddress", vec![json!({"address": address})]);
+            let response = self.json("alkanes_protorunesbyaddress", vec![json!({"address": address})]);
             let object =
                 self.dev.call("metashrew_view", json!(["protorunesbyaddress", {"address": address}, self.tag]));
-            assert_eq!(told, object);
+            assert_eq!(response, object);
             let answer = self.view("protorunesbyaddress", &tagged);
-            self.same_outputs(&told, &answer);
+            self.same_outputs(&response, &answer);
             if self.height > OLD {
                 assert!(
-                    !told["outpoints"].as_array().unwrap().is_empty(),
+                    !response["outpoints"].as_array().unwrap().is_empty(),
                     "account {account} holds the token of the founding"
                 );
             }
-            let told = self.dev.call("metashrew_view", json!(["spendablesbyaddress", {"address": address}, self.tag]));
-            self.same_outputs(&told, &self.view("spendablesbyaddress", &tagged));
+            let response =
+                self.dev.call("metashrew_view", json!(["spendablesbyaddress", {"address": address}, self.tag]));
+            self.same_outputs(&response, &self.view("spendablesbyaddress", &tagged));
             let list = self.dev.call("spendablesbyaddress", json!([address, self.tag]));
-            assert_eq!(list["outpoints"].as_array().unwrap().len(), told["outpoints"].as_array().unwrap().len());
+            assert_eq!(list["outpoints"].as_array().unwrap().len(), response["outpoints"].as_array().unwrap().len());
             for name in ["alkanes_spendablesbyaddress", "spendablesbyaddress"] {
                 assert_eq!(self.dev.call(name, json!([{"address": address}, self.tag])), list);
             }
             let runes = self.view("runesbyaddress", &Message::new().bytes(1, address.as_bytes()));
-            assert_eq!(runes.all(1).count(), told["outpoints"].as_array().unwrap().len(), "all outputs are told");
+            assert_eq!(
+                runes.all(1).count(),
+                response["outpoints"].as_array().unwrap().len(),
+                "all outputs are returned"
+            );
             let base_runes: Vec<Fields> = runes.all(1).map(|row| Fields::read(&row)).collect();
             let held = base_runes.iter().flat_map(amounts).sum::<u128>();
             assert_eq!(held, self.base_runes(&address), "account {account}, height {}", self.height);
 
-            for entry in told["outpoints"].as_array().unwrap().iter().take(3) {
+            for entry in response["outpoints"].as_array().unwrap().iter().take(3) {
                 let (txid, vout) =
                     (entry["outpoint"]["txid"].as_str().unwrap(), entry["outpoint"]["vout"].as_u64().unwrap());
                 let held = self.view("protorunesbyoutpoint", &outpoint(txid, vout).message(3, &Message::wide(1)));
-                let told = self
+                let response = self
                     .dev
                     .call("metashrew_view", json!(["protorunesbyoutpoint", {"txid": txid, "vout": vout}, self.tag]));
-                assert_eq!(told["value"].as_u64().unwrap(), held.inner(3).number(2));
-                assert_eq!(told["runes"].as_array().unwrap().len(), amounts(&held).len());
+                assert_eq!(response["value"].as_u64().unwrap(), held.inner(3).number(2));
+                assert_eq!(response["runes"].as_array().unwrap().len(), amounts(&held).len());
                 let runes = self.view("runesbyoutpoint", &outpoint(txid, vout));
-                let listed = base_runes.iter().find(|row| is_of(row, txid, vout)).expect("all outputs are told");
+                let listed = base_runes.iter().find(|row| is_of(row, txid, vout)).expect("all outputs are returned");
                 assert_eq!(amounts(&runes), amounts(listed));
             }
         }
         let first_seen = Message::new().number(1, OLD).message(2, &Message::wide(1));
-        let told = self.json("alkanes_protorunesbyheight", vec![json!({"height": OLD})]);
+        let response = self.json("alkanes_protorunesbyheight", vec![json!({"height": OLD})]);
         assert_eq!(
-            told["runes"].as_array().unwrap().len(),
+            response["runes"].as_array().unwrap().len(),
             self.view("protorunesbyheight", &first_seen).all(1).count()
         );
         assert_eq!(self.raw("runesbyheight", &Message::new().number(1, OLD)), "0x");
@@ -236,8 +243,8 @@ impl Asked<'_> {
         if self.height <= OLD {
             return 0;
         }
-        let told = self.dev.call("ord_address", json!([address]));
-        let balances = told["runes_balances"].as_array().unwrap().iter();
+        let response = self.dev.call("ord_address", json!([address]));
+        let balances = response["runes_balances"].as_array().unwrap().iter();
         balances
             .map(|balance| {
                 // Two places, the last zeros left out.
@@ -248,8 +255,8 @@ impl Asked<'_> {
             .sum()
     }
 
-    fn same_outputs(&self, told: &Value, answer: &Fields) {
-        let rows = told["outpoints"].as_array().unwrap();
+    fn same_outputs(&self, response: &Value, answer: &Fields) {
+        let rows = response["outpoints"].as_array().unwrap();
         let mut written: Vec<_> = answer
             .all(1)
             .map(|row| {
@@ -282,8 +289,8 @@ impl Asked<'_> {
 
     fn traces(&self) {
         let block = self.view("traceblock", &Message::new());
-        let told = self.dev.call("alkanes_traceblock", json!([self.height]));
-        assert_eq!(told.as_array().unwrap().len(), block.all(1).count());
+        let response = self.dev.call("alkanes_traceblock", json!([self.height]));
+        assert_eq!(response.as_array().unwrap().len(), block.all(1).count());
 
         let place = self.traced_outpoint();
         let (txid, vout) = (place["txid"].as_str().unwrap(), place["vout"].as_u64().unwrap());
@@ -337,8 +344,8 @@ fn heights_and_hashes(dev: &Dev) {
         dev.call("metashrew_stateroot", json!([dev.height()]))
     );
     assert_ne!(dev.call("metashrew_stateroot", json!([OLD])), dev.call("metashrew_stateroot", json!([OLD + 1])));
-    let told = dev.call("metashrew_snapshot", json!([]));
-    assert_eq!(serde_json::from_str::<Value>(told.as_str().unwrap()).unwrap()["indexed_height"], dev.height());
+    let response = dev.call("metashrew_snapshot", json!([]));
+    assert_eq!(serde_json::from_str::<Value>(response.as_str().unwrap()).unwrap()["indexed_height"], dev.height());
 }
 
 /// A block of the chain, previewed on the one before it, answers as the chain does after it.

@@ -50,7 +50,7 @@ impl Counts {
         self.all().map(|count| count.to_string()).join(",")
     }
 
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn report(&self) -> Value {
         let [compared, wrong, unanswered, moved, refused] = self.all();
         json!({ "compared": compared, "wrong": wrong, "unanswered": unanswered, "moved": moved, "refused": refused })
     }
@@ -104,8 +104,8 @@ enum Outcome {
 
 /// Whether an instance says, in the way that it must, that it cannot consult the accounts.
 pub(crate) fn is_refusal(answer: &http::Answer) -> bool {
-    let told = || serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
-    answer.status == 503 && answer.header("retry-after").is_none() && told()["code"] == "AUTH_UNAVAILABLE"
+    let response = || serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
+    answer.status == 503 && answer.header("retry-after").is_none() && response()["code"] == "AUTH_UNAVAILABLE"
 }
 
 /// The whole answer to one call; errors are answers, too.
@@ -142,8 +142,8 @@ fn compare(straight: &Place, other: &Place, numbers: &mut Numbers) -> Result<Out
 
 /// Digests of a block that both have, while their tips differ.
 fn past(straight: &Place, other: &Place, numbers: &mut Numbers) -> Result<Outcome, Outcome> {
-    let told = ask(other, "btc_getblockcount", &json!([]))?;
-    let params = json!([numbers.below(told["result"].as_u64().ok_or(Outcome::Unanswered)? + 1)]);
+    let response = ask(other, "btc_getblockcount", &json!([]))?;
+    let params = json!([numbers.below(response["result"].as_u64().ok_or(Outcome::Unanswered)? + 1)]);
     let method = "metashrew_blockdigest";
     let (theirs, ours) = (ask(other, method, &params)?, ask(straight, method, &params)?);
     let hash = |answer: &Value| answer["result"]["hash"].clone();
@@ -162,8 +162,9 @@ fn judge(method: &str, params: &Value, theirs: &Value, ours: &Value) -> Outcome 
 
 /// Something that the index answers alone.
 fn question(straight: &Place, numbers: &mut Numbers) -> (&'static str, Value) {
-    let result =
-        |method, params: Value| ask(straight, method, &params).map_or(Value::Null, |told| told["result"].clone());
+    let result = |method, params: Value| {
+        ask(straight, method, &params).map_or(Value::Null, |response| response["result"].clone())
+    };
     let height = numbers.below(result("btc_getblockcount", json!([])).as_u64().unwrap_or_default() + 1);
     let hash = result("btc_getblockhash", json!([height]));
     match numbers.below(8) {

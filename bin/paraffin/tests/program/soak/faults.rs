@@ -262,10 +262,10 @@ impl Scene {
             instance.start();
             return;
         }
-        let written = told(Running::start(&mut export));
+        let written = printed_json(Running::start(&mut export));
         instance.stop();
         std::fs::remove_dir_all(instance.data().join("store")).unwrap();
-        let read = told(Running::start(instance.command(&["snapshot", "import"]).arg(&file)));
+        let read = printed_json(Running::start(instance.command(&["snapshot", "import"]).arg(&file)));
         assert_eq!(read["content"], written["content"]);
         std::fs::remove_file(&file).unwrap();
         instance.start();
@@ -330,7 +330,7 @@ impl Scene {
         let fresh = Instance::prepare(&folder, &node, "");
         let all = self.instances.iter().chain([&self.straight, &fresh]);
         let outcomes =
-            all.map(|one| told(Running::start(&mut one.command(&["index", "--once"]))).to_string()).collect();
+            all.map(|one| printed_json(Running::start(&mut one.command(&["index", "--once"]))).to_string()).collect();
         self.runtime.block_on(devnet.shutdown());
         outcomes
     }
@@ -345,7 +345,7 @@ fn shared_key(instance: &Instance, limits: &[&str]) -> String {
 }
 
 /// The line of JSON that a command prints.
-fn told(mut process: Running) -> Value {
+fn printed_json(mut process: Running) -> Value {
     let status = process.wait(LIMIT);
     std::thread::sleep(Duration::from_millis(100));
     assert!(status.success(), "{}", process.errors());

@@ -51,8 +51,8 @@ fn instances_that_are_disturbed_answer_as_one_that_is_not() {
         scene.make(fault, instance);
         *happened.entry(fault.name()).or_default() += 1;
         let height = scene.height();
-        let (second, told) = (started.elapsed().as_secs(), counts.row());
-        rows.extend([format!("{second},{},{instance},{height},{told}\n", fault.name())]);
+        let (second, row) = (started.elapsed().as_secs(), counts.row());
+        rows.extend([format!("{second},{},{instance},{height},{row}\n", fault.name())]);
         std::thread::sleep(PAUSE);
     }
     scene.settle();
@@ -60,9 +60,9 @@ fn instances_that_are_disturbed_answer_as_one_that_is_not() {
     checker.end();
     let windows = callers.end(scene.alone(), INSTANCES);
     let digests = scene.end_and_compare();
-    let counts = counts.told();
+    let counts = counts.report();
     let line = json!({
-        "seconds": seconds, "seed": seed, "faults": happened, "answers": counts, "windows": windows.told(),
+        "seconds": seconds, "seed": seed, "faults": happened, "answers": counts, "windows": windows.report(),
         "equal_at_the_end": digests.len() == 1,
     });
     println!("{line}");
@@ -93,6 +93,6 @@ fn the_checker_finds_an_instance_whose_rows_are_others() {
     let [straight, altered] = instances.each_ref().map(|one| (one.address.clone(), one.path.clone()));
     let counts = Arc::new(Counts::default());
     let checker = Checker::start(straight, vec![altered], Arc::clone(&counts), 1);
-    wait_for("a wrong answer", Duration::from_secs(60), || (counts.told()["wrong"].as_u64()? > 0).then_some(()));
+    wait_for("a wrong answer", Duration::from_secs(60), || (counts.report()["wrong"].as_u64()? > 0).then_some(()));
     checker.end();
 }

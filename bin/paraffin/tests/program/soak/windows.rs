@@ -105,7 +105,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn report(&self) -> Value {
         json!({ "seen": self.seen, "full": self.full, "alone": self.alone, "above": self.above })
     }
 }

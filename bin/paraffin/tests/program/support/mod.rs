@@ -30,7 +30,7 @@ pub fn wait_for<T>(what: &str, limit: Duration, mut check: impl FnMut() -> Optio
         if let Some(value) = check() {
             return value;
         }
-        assert!(started.elapsed() < limit, "waited {limit:?} in vain for: {what}");
+        assert!(started.elapsed() < limit, "timed out after {limit:?} waiting for: {what}");
         std::thread::sleep(Duration::from_millis(25));
     }
 }

@@ -316,9 +316,9 @@ impl Served {
                 }
                 let asked: Vec<Value> =
                     coins.iter().map(|(outpoint, _)| json!({ "txid": outpoint.txid, "vout": outpoint.vout })).collect();
-                let told = node.rpc("gettxspendingprevout", json!([asked]));
-                let told = told.as_array().unwrap().iter().map(|entry| entry.get("spendingtxid").is_none());
-                coins.into_iter().zip(told).filter(|(_, is_free)| *is_free).map(|(coin, _)| coin).collect()
+                let response = node.rpc("gettxspendingprevout", json!([asked]));
+                let response = response.as_array().unwrap().iter().map(|entry| entry.get("spendingtxid").is_none());
+                coins.into_iter().zip(response).filter(|(_, is_free)| *is_free).map(|(coin, _)| coin).collect()
             }
         }
     }

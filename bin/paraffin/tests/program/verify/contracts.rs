@@ -29,10 +29,10 @@ fn root() -> PathBuf {
 fn compiler() -> Option<PathBuf> {
     let compiler =
         std::env::var_os("PARAFFIN_WASM_RUSTC").map_or_else(|| PathBuf::from("/usr/bin/rustc"), PathBuf::from);
-    let told = Command::new(&compiler).arg("--version").output().ok()?;
-    let told = String::from_utf8(told.stdout).ok()?;
+    let version = Command::new(&compiler).arg("--version").output().ok()?;
+    let version = String::from_utf8(version.stdout).ok()?;
     let build = std::fs::read_to_string(root().join("contracts/wasm/BUILD.toml")).unwrap();
-    build.contains(&format!("compiler = \"{}\"", told.trim())).then_some(compiler)
+    build.contains(&format!("compiler = \"{}\"", version.trim())).then_some(compiler)
 }
 
 /// The contracts with everything that an offline build needs.

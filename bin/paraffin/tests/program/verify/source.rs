@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// Commits all that lies in a folder.
+/// Commits all files of a folder.
 pub fn commit(folder: &Path) -> (String, String) {
     git(folder, &["init", "--quiet"]);
     // Dependencies are kept byte for byte, whatever their own attributes say.

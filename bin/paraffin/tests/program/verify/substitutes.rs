@@ -13,7 +13,7 @@ use super::source::Source;
 const DEPLOYED: &str = r#"(module (memory (export "memory") 1) (func (export "answer") (result i32) i32.const 42))"#;
 pub const LIBRARY: &str = "pub extern \"C\" fn answer() -> u32 { 7 }\n";
 pub const LOCK: &str = "version = 3\n\n[[package]]\nname = \"guest\"\nversion = \"1.0.0\"\n";
-/// Where the module lies in the end, as builds see it.
+/// Path of the finished module inside a build.
 pub const TARGET: &str = "/build/target/wasm32-unknown-unknown/release";
 /// A linker that copies, and a compiler that copies over what the real one makes.
 const FAKE: &str = r#"#!/bin/sh
@@ -288,7 +288,7 @@ async fn a_build_script_does_not_write_the_module() {
     let folder = tempfile::tempdir().unwrap();
     let Some(verifier) = verifier(folder.path(), |_| {}).await else { return };
     let with = |body: &str| guest(&verifier).with("build.rs", script(body));
-    // Before the compiler does, wherever it may lie; settings for cargo beside it.
+    // Before the compiler does, wherever it may be; settings for cargo beside it.
     let before = format!(
         r#"for place in ["{TARGET}", "{TARGET}/deps", "/build/target/release", "/build/target/release/deps"] {{
             fs::create_dir_all(place).unwrap();

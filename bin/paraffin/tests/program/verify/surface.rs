@@ -10,9 +10,9 @@ use crate::support::{http, wait_for};
 
 fn refused(dev: &Dev, path: &str, body: Value) -> (u16, String) {
     let answer = post(dev, "business", path, body.clone());
-    let told = answer.json();
-    assert_eq!(told["statusCode"], answer.status, "{body}");
-    (answer.status, told["code"].as_str().unwrap().to_owned())
+    let response = answer.json();
+    assert_eq!(response["statusCode"], answer.status, "{body}");
+    (answer.status, response["code"].as_str().unwrap().to_owned())
 }
 
 /// row VF01
@@ -76,7 +76,7 @@ fn submissions_and_attestations_are_refused_as_documented() {
 fn a_repository_that_leads_elsewhere_is_refused_before_anything_is_fetched() {
     let dev = Dev::start();
     if get(&dev, "/verify").json()["accepts"] != true {
-        return paraffin_testkit::missing("nothing can be built here; `paraffin serve` tells why at its start");
+        return paraffin_testkit::missing("nothing can be built here; `paraffin serve` logs why at its start");
     }
     for bad in ["ext::sh -c id", "--upload-pack=x", "https://127.0.0.1/a", "https://user@github.com/a/b", "file:///etc"]
     {
@@ -106,16 +106,16 @@ fn attestations(dev: &Dev, repo: &str) {
     }
     // The hash wins where both are sent.
     let both = json!({ "repo_url": repo, "wasm_sha256": "CD".repeat(32), "block": "2", "tx": "0", "manifest": { "schema_version": "1.0.0" } });
-    let told = post(dev, "admin", "/attest", both).json();
-    assert_eq!((&told["wasm_sha256"], told.get("verified_via")), (&json!("cd".repeat(32)), None));
-    assert_eq!(told["manifest"]["schema_version"], "1.0.0");
+    let response = post(dev, "admin", "/attest", both).json();
+    assert_eq!((&response["wasm_sha256"], response.get("verified_via")), (&json!("cd".repeat(32)), None));
+    assert_eq!(response["manifest"]["schema_version"], "1.0.0");
 }
 
 #[test]
 fn a_server_that_is_killed_takes_its_builds_along_and_tells_them_as_failed() {
     let dev = Dev::start();
     if get(&dev, "/verify").json()["accepts"] != true {
-        return paraffin_testkit::missing("nothing can be built here; `paraffin serve` tells why at its start");
+        return paraffin_testkit::missing("nothing can be built here; `paraffin serve` logs why at its start");
     }
     let marker = format!("6{}", std::process::id());
     let script = format!("fn main() {{ std::process::Command::new(\"sleep\").arg(\"{marker}\").status().unwrap(); }}");

@@ -186,7 +186,7 @@ async fn files_without_a_name_and_memory_that_no_process_shows_count() {
 /// Builds beside everything else on this machine.
 fn beside(settings: &mut Settings) {
     settings.isolation = Isolation::Limits;
-    // Where root runs the test, the compiler may lie where no other user can read.
+    // Where root runs the test, the compiler may be where no other user can read.
     (settings.user_id, settings.group_id) = (Some(0), Some(0));
     settings.processes_max = 4_096;
     settings.build_seconds = 120;
@@ -231,7 +231,7 @@ async fn killed_midway(change: impl FnOnce(&mut Settings), marker: &str) {
         all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
     };
     let line = format!("sleep\0{marker}\0");
-    let is_it = |id: &u32| std::fs::read(format!("/proc/{id}/cmdline")).is_ok_and(|told| told == line.as_bytes());
+    let is_it = |id: &u32| std::fs::read(format!("/proc/{id}/cmdline")).is_ok_and(|command| command == line.as_bytes());
     let started = Instant::now();
     let sleeping = loop {
         if let Some(id) = ids().find(is_it) {

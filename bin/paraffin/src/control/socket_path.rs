@@ -1,4 +1,4 @@
-//! Where the socket is. The system takes addresses of about a hundred bytes, and paths of folders are longer at times.
+//! Path of the control socket. Socket addresses are limited to about a hundred bytes, and paths of folders may be longer.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 
 use super::ControlError;
 
-/// Longest path in an address: 104 bytes with the final zero on the systems that take fewest.
+/// Longest path in an address, in bytes: the smallest limit of any system is 104 with the final zero.
 const PATH_BYTES_MAX: usize = 103;
 
-/// A path by which the system reaches a file of a folder.
-pub(super) struct Place {
+/// A path of a socket that fits into a socket address.
+pub(super) struct SocketPath {
     path: PathBuf,
-    /// Open as long as `path` goes through it.
+    /// Kept open while `path` refers to its descriptor.
     _folder: Option<File>,
 }
 
-impl Place {
-    /// `name` in `folder`: the path itself, or for a long one the way through the open folder that Linux has.
+impl SocketPath {
+    /// `name` in `folder`: the path itself, or for a long one the path below `/proc/self/fd` of the opened folder (Linux).
     ///
     /// # Errors
-    /// The path is too long and there is no other way, or the folder cannot be opened.
+    /// The path is too long and `/proc` is not mounted, or the folder cannot be opened.
     pub(super) fn of(folder: &Path, name: &str) -> Result<Self, ControlError> {
         let path = folder.join(name);
         if path.as_os_str().as_bytes().len() <= PATH_BYTES_MAX {
@@ -35,7 +35,7 @@ impl Place {
         Ok(Self { path: through.join(name), _folder: Some(open) })
     }
 
-    /// The path for the system.
+    /// The path to bind or connect to.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -54,11 +54,11 @@ mod tests {
         for _ in 0..12 {
             deep.push("a-folder-of-twenty-ch");
             std::fs::create_dir(&deep).unwrap();
-            let place = Place::of(&deep, "control.sock").unwrap();
-            assert!(place.path().as_os_str().len() <= PATH_BYTES_MAX);
-            let _listener = UnixListener::bind(place.path()).unwrap();
+            let socket = SocketPath::of(&deep, "control.sock").unwrap();
+            assert!(socket.path().as_os_str().len() <= PATH_BYTES_MAX);
+            let _listener = UnixListener::bind(socket.path()).unwrap();
             assert!(deep.join("control.sock").exists());
-            UnixStream::connect(Place::of(&deep, "control.sock").unwrap().path()).unwrap();
+            UnixStream::connect(SocketPath::of(&deep, "control.sock").unwrap().path()).unwrap();
         }
         assert!(deep.as_os_str().len() > 250);
     }
