@@ -1,7 +1,7 @@
 //! Change events as a connector sends them: whatever is taken in is an order in well-formed JSON, and the book is the same in
 //! whichever order the events come.
 
-use paraffin_orderbook::{Book, Effect, Limits, Market, Tables, read};
+use paraffin_orderbook::{Effect, Limits, Market, MarketBook, Tables, read};
 use serde_json::Value;
 
 pub(crate) fn run(body: &[u8]) {
