@@ -107,7 +107,7 @@ const UNSTABLE: [&str; 17] = [
     "default-visibility",
     "randomize-layout",
 ];
-/// Options that may stand in flags beside `-C` and `-Z`, and those that cargo itself gives besides.
+/// Options that flags may have beside `-C` and `-Z`, and those that cargo itself gives besides.
 const FLAGS: [&str; 11] = [
     "cfg",
     "check-cfg",
@@ -307,7 +307,7 @@ pub(crate) fn linker(arguments: &[String], paths: &ToolPaths) -> Result<(), Stri
 }
 
 impl ToolPaths {
-    /// Whether a path is in a folder of the build or of the toolchain, as it stands there.
+    /// Whether a path is in a folder of the build or of the toolchain, as written.
     fn is_input(&self, path: &str) -> bool {
         let path = Path::new(path);
         let is_direct = !path.components().any(|part| part == Component::ParentDir);
@@ -320,7 +320,7 @@ impl ToolPaths {
     }
 }
 
-/// One word for the linker that stands by itself.
+/// One word for the linker without a value.
 fn linker_word(word: &str) -> bool {
     if LINKER_LETTERS.contains(&word) {
         return true;

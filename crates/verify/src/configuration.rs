@@ -1,5 +1,5 @@
-//! Cargo's configuration in a source. Cargo never reads these files: what is allowed of them is written into another one, and what is
-//! left out is named in the result.
+//! Cargo's configuration in a source. Cargo never reads these files: the allowed settings are written into another one, and the
+//! others are named in the result.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub(crate) struct Configuration {
 /// Reads the text of a file in `.cargo` below a folder of the source. `folder` and `source` are paths as the build sees them.
 ///
 /// # Errors
-/// A sentence for the one who submits.
+/// A message for the submitter.
 pub(crate) fn read(text: &str, folder: &Path, source: &Path) -> Result<Configuration, String> {
     if text.len() > BYTES_MAX {
         return Err(format!("cargo's configuration is longer than {BYTES_MAX} bytes"));

@@ -1,4 +1,4 @@
-//! The folders of a build, what is written into them before it, and how one program of it is run.
+//! The folders of a build, their preparation, and how one program of it is run.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ use crate::{removal, tools};
 const MODULE_BYTES_MAX: u64 = 16 << 20;
 /// `/tmp` of a build, bytes.
 const TMP_BYTES: u64 = 512 << 20;
-/// Largest answer of cargo that is read, bytes: descriptions of a workspace and of what is going to be compiled, messages of a build.
+/// Largest answer of cargo that is read, bytes: descriptions of a workspace and of its units, messages of a build.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// Folder of dependencies that `cargo vendor` makes.
 const VENDOR: &str = "vendor";
@@ -30,7 +30,7 @@ const VENDOR: &str = "vendor";
 const WRITABLE: [&str; 3] = ["target", "home", "record"];
 /// This program, where builds see a root of their own.
 const PROGRAM: &str = "/build/paraffin";
-/// File with what is allowed of the source's configuration, below the home folder of cargo.
+/// File with the allowed part of the source's configuration, below the home folder of cargo.
 const CONFIGURATION: &str = "configuration";
 const MANIFEST: &str = "Cargo.toml";
 
@@ -204,7 +204,7 @@ impl<'a> BuildFolders<'a> {
         folders.into_iter().filter_map(named).collect()
     }
 
-    /// Writes what is allowed of the source's configuration where cargo reads it; the names of what is left out.
+    /// Writes the allowed part of the source's configuration where cargo reads it; returns the names of the ignored settings.
     fn configure(&self) -> Result<Vec<String>, Failure> {
         let source = self.inside("source");
         let mut ignored = Vec::new();

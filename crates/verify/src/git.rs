@@ -21,17 +21,17 @@ use crate::supervise::{self, Ended, Watch};
 /// Bytes per second below which a transfer counts as stuck, for so many seconds.
 const SLOW_BYTES: u64 = 1_000;
 const SLOW_SECONDS: u64 = 30;
-/// Attributes of the repository that would change what is unpacked.
+/// Overrides attributes of the repository that would change the unpacked files.
 const ATTRIBUTES: &str = "* -export-ignore -export-subst -text -eol -ident -filter -working-tree-encoding\n";
 const OUTPUT_BYTES: usize = 16 << 10;
 /// `/tmp` of git, bytes.
 const TMP_BYTES: u64 = 16 << 20;
 /// In the folder of a run: an empty one, over which the root is mounted.
 const ROOT: &str = "root";
-/// In the folder that git may write: what is fetched, and the tree that is unpacked.
+/// In the folder that git may write: the fetched repository, and the archive of its tree.
 const REPOSITORY: &str = "repository.git";
 const ARCHIVE: &str = "repository.tar";
-/// Where systems keep the certificates of authorities, and the rules by which libraries for TLS choose ciphers.
+/// Paths of the system's CA certificates, and of the rules by which libraries for TLS choose ciphers.
 const AUTHORITIES: [&str; 8] = [
     "/etc/ssl/certs",
     "/etc/ssl/cert.pem",

@@ -24,7 +24,7 @@ pub enum Repository {
         /// The whole URL.
         url: String,
     },
-    /// A folder of this machine, for tests and for operators who mirror.
+    /// A folder of this machine, for tests and for operators with mirrors.
     Local {
         /// The folder.
         path: PathBuf,

@@ -346,7 +346,7 @@ fn is_source(word: &str) -> bool {
     !word.starts_with('-') && !word.contains('=') && Path::new(word).extension().is_some_and(|kind| kind == "rs")
 }
 
-/// The arguments with another folder for what is made, and human-readable messages.
+/// The arguments with another output folder, and human-readable messages.
 fn arguments(recorded: &[String], written: &Path) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut words = recorded.iter();

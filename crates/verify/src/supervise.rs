@@ -19,7 +19,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Share of a truncated output that is its beginning; the rest is its end.
 const BEGINNING_SHARE: usize = 4;
-/// Memory and disk that the machine keeps for itself, bytes. A child may hide what it takes, but not that it is gone.
+/// Free memory and disk below which a child is ended, bytes: usage that a child hides still lowers them.
 const MEMORY_LEFT_MIN: u64 = 128 << 20;
 const DISK_LEFT_MIN: u64 = 256 << 20;
 /// Unit in which systems report what a file takes.

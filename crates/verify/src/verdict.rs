@@ -96,7 +96,7 @@ pub struct Comparison {
     pub sections: Vec<SectionComparison>,
 }
 
-/// Compares what was built with what is deployed, both unpacked.
+/// Compares the built and the deployed module, both unpacked.
 pub fn compare(built: &[u8], deployed: &[u8]) -> Comparison {
     let bytes_equal = built == deployed;
     let (parts_built, parts_deployed) = match (wasm::sections(built), wasm::sections(deployed)) {

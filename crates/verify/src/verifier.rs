@@ -39,7 +39,7 @@ const FORGOTTEN_MS: i64 = 48 * 3_600_000;
 pub struct VerifierOptions {
     /// Folder of sources and runs, and of the records where they are on no server.
     pub folder: PathBuf,
-    /// The server that keeps the records; a file in the folder without one.
+    /// The database server of the records; without one they are in a file in the folder.
     pub server: Option<ServerUrl>,
     /// What the operator decided.
     pub settings: Settings,
