@@ -5,8 +5,8 @@ use crate::activity::Activity;
 use crate::price::UsdPrice;
 use crate::rate::{Sides, tick_fits};
 
-/// Reads a price and a volume from a pool of either kind that returns these bytes for every call; the first bytes decide order and decimals
-/// of its tokens.
+/// Reads a price and a volume from a pool of either kind that returns these bytes for every call; the first bytes decide
+/// order and decimals of its tokens.
 pub fn prices(bytes: &[u8]) -> Vec<UsdPrice> {
     let Some((&[order, bitcoin_decimals, usd_decimals], answer)) = bytes.split_first_chunk::<3>() else {
         return Vec::new();

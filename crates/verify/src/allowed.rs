@@ -1,6 +1,7 @@
-//! What a submission may pass to compiler and linker: lists of options that choose how code is generated. Options that name a program, a file outside of the build or a
-//! path are on none of them. The lists are the same for variables, configuration, manifests, build scripts and attributes in the source, because
-//! the last two functions check the final arguments of the tools.
+//! What a submission may pass to compiler and linker: lists of options that choose how code is generated. Options that
+//! name a program, a file outside of the build or a path are on none of them. The lists are the same for variables,
+//! configuration, manifests, build scripts and attributes in the source, because the last two functions check the final
+//! arguments of the tools.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -320,7 +321,7 @@ impl ToolPaths {
     }
 }
 
-/// One word for the linker without a value.
+/// Whether a word is an allowed option of the linker that takes no further word.
 fn linker_word(word: &str) -> bool {
     if LINKER_LETTERS.contains(&word) {
         return true;

@@ -1,4 +1,4 @@
-//! Source trees by content: every file is stored once, under its SHA-256, and so does the list of a tree's files.
+//! Source trees by content: every file is stored once, under its SHA-256, and so is the list of a tree's files.
 
 use std::collections::HashSet;
 use std::fs::{self, File};

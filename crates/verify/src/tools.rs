@@ -1,5 +1,5 @@
-//! Compiler and linker of a build. Cargo calls two wrappers of ours instead: each checks the whole command line, whatever it was put together
-//! from, refuses what is not allowed, and executes the real tool. Calls of the compiler are recorded.
+//! Compiler and linker of a build. Cargo calls two wrappers of ours instead: each checks the whole command line, whatever
+//! it was put together from, refuses what is not allowed, and executes the real tool. Calls of the compiler are recorded.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! The part in the serving process: it accepts submissions, runs workers for them, and answers from the records. It never unpacks, builds or compares anything itself.
+//! The part in the serving process: it accepts submissions, runs workers for them, and answers from the records. It never
+//! unpacks, builds or compares anything itself.
 
 use data_encoding::HEXLOWER;
 use std::collections::HashMap;
