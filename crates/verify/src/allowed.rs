@@ -135,7 +135,8 @@ const OPTIONS_OF_CARGO: [&str; 11] = [
     "print",
     "color",
 ];
-/// What is written, without a path; the last ones are requested by build scripts that try what the compiler can do.
+/// Kinds of output (`--emit`), without a path; the last ones are requested by build scripts that test for features of the
+/// compiler.
 const EMITTED: [&str; 8] = ["dep-info", "metadata", "link", "obj", "llvm-bc", "llvm-ir", "asm", "mir"];
 const SWITCHES: [&str; 2] = ["-O", "-g"];
 const SWITCHES_OF_CARGO: [&str; 7] = ["-vV", "-V", "-v", "--version", "--verbose", "--test", "-"];
@@ -187,7 +188,7 @@ const LINKER_OPTIONS: [&str; 42] = [
 ];
 const LINKER_LETTERS: [&str; 9] = ["-s", "-S", "-O0", "-O1", "-O2", "-O3", "--lto-O0", "--lto-O2", "--lto-O3"];
 
-/// Where the tools of one build find things, as the build sees it.
+/// Paths of the tools of one build, as the build sees them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct ToolPaths {
     /// The compiler, and the linker behind ours.
@@ -195,7 +196,7 @@ pub(crate) struct ToolPaths {
     pub(crate) linker: PathBuf,
     /// The path by which the linker is passed to the compiler.
     pub(crate) linker_entry: PathBuf,
-    /// Where calls of the compiler are written down.
+    /// Folder in which calls of the compiler are recorded.
     pub(crate) record: PathBuf,
     /// Folders that a compiler or linker may read its inputs from: those of the build and of the toolchain.
     pub(crate) inputs: Vec<PathBuf>,
@@ -225,7 +226,7 @@ fn is_variable(name: &str) -> bool {
     is_plain && (VARIABLES.contains(&name) || is_profile || begins(&CONTRACT_PREFIXES) || begins(&C_PREFIXES))
 }
 
-/// Whether the loader, the compiler or the linker may obey a variable, so that only the worker and cargo may set it.
+/// Whether the loader, the compiler or the linker may read a variable, so that only the worker and cargo may set it.
 pub(crate) fn is_read_by_tools(name: &str) -> bool {
     TOOL_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
@@ -315,7 +316,7 @@ impl ToolPaths {
         is_direct && self.inputs.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// The same of a search path of the linker in one word, and of an input.
+    /// Whether the path of an input, or of a search path (`-L`) in one word, is in such a folder.
     fn is_linked(&self, word: &str) -> bool {
         self.is_input(word.strip_prefix("-L").unwrap_or(word))
     }
@@ -334,7 +335,7 @@ fn linker_word(word: &str) -> bool {
     LINKER_OPTIONS.contains(&name) && (value.is_empty() || is_symbol(value))
 }
 
-/// `-lc`: a name that is looked for in the folders that are allowed.
+/// `-lc`: a name that is searched in the allowed folders.
 fn is_library(word: &str) -> bool {
     word.strip_prefix("-l").is_some_and(|name| !name.is_empty() && is_plain(name))
 }
@@ -400,7 +401,7 @@ impl std::fmt::Display for Item<'_> {
     }
 }
 
-/// Of what a submission wrote, as much as a sentence may quote.
+/// A text of the submission, shortened for an error message.
 fn shortened(text: &str) -> String {
     const LETTERS_MAX: usize = 80;
     text.chars().filter(|letter| !letter.is_control()).take(LETTERS_MAX).collect()
