@@ -60,7 +60,7 @@ pub(crate) enum FetchError {
     Io(#[from] std::io::Error),
 }
 
-/// Fetches into an empty folder beside `into`; the id of the commit, 40 hex digits, and the files of its tree.
+/// Fetches into an empty folder beside `into`; returns the id of the commit, 40 hex digits, and the files of its tree.
 pub(crate) fn fetch(
     repository: &Repository,
     commit: &str,
@@ -108,7 +108,7 @@ pub(crate) fn fetch(
     let tar = format!("--output={}", inside.join(ARCHIVE).display());
     git.run(&[&git_dir, "archive", "--format=tar", &tar, &id])?;
     let files = unpack(open(&git.folder.join(ARCHIVE))?, false, into, &settings.archive_limits())?;
-    // None of it is needed any more, and all of it counts as disk of the build.
+    // No longer needed, and it would count against the disk limit of the build.
     removal::remove(&git.folder)?;
     Ok((id, files))
 }
@@ -121,7 +121,7 @@ pub(crate) fn open(path: &Path) -> std::io::Result<File> {
 }
 
 struct Git<'a> {
-    /// What git may write.
+    /// The folder that git may write.
     folder: PathBuf,
     run_folder: PathBuf,
     /// The repository that is fetched, where it is a folder of this machine.

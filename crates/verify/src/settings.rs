@@ -117,7 +117,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What a source tree may be.
+    /// Limits of a source tree.
     pub(crate) fn archive_limits(&self) -> ArchiveLimits {
         ArchiveLimits {
             bytes_max: self.source_mib * MIB,
