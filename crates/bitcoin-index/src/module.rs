@@ -43,7 +43,7 @@ pub struct BitcoinModule {
 }
 
 impl BitcoinModule {
-    /// A module that keeps raw transactions or not, and halts on an input whose output it does not know.
+    /// A module with a setting for raw transactions, which halts on an input whose output is unknown.
     pub fn new(raw_transactions: RawTransactions) -> Self {
         Self::with_options(Options { raw_transactions, missing_prevouts: MissingPrevouts::Refuse })
     }

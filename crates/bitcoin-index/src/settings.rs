@@ -10,7 +10,7 @@ use crate::tables::{RAW_TRANSACTIONS_SETTING, SETTINGS};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RawTransactions {
-    /// The index keeps them: about as many bytes more as the blocks have.
+    /// The index stores them: about as many bytes more as the blocks have.
     Store,
     /// The part of the block is fetched from the node.
     Node,

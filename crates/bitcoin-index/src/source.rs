@@ -36,7 +36,7 @@ pub enum SourceError {
     Wrong(String),
 }
 
-/// Raw transactions of a store that keeps them, as of one snapshot.
+/// Raw transactions of a store that stores them, as of one snapshot.
 #[derive(Clone)]
 pub struct StoredTransactions {
     snapshot: Snapshot,

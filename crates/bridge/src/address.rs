@@ -39,7 +39,7 @@ pub fn script_of_address(text: &str) -> Result<Vec<u8>, AddressError> {
 
 /// The script that a text stands for: a mainnet address, or the script itself in hexadecimal digits with or without `0x`.
 ///
-/// The script is not judged; see [`crate::check_script`].
+/// The script is not validated; see [`crate::check_script`].
 ///
 /// # Errors
 /// [`AddressError`].
@@ -52,7 +52,7 @@ pub fn script_of_text(text: &str) -> Result<Vec<u8>, AddressError> {
     }
 }
 
-/// A hostile text is not repeated at full length.
+/// An untrusted text, quoted and shortened for an error.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= TEXT_CHARACTERS_MAX {
         format!("{text:?}")

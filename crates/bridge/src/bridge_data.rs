@@ -11,7 +11,7 @@ pub(crate) const BPS_WHOLE: u32 = 10_000;
 /// bridgeData (docs/bridge.md). Field numbers: action 1, `recipient_script` 2, `recipient_protostone` 3,
 /// `btc_conversion` 4.
 ///
-/// What happens is determined by which fields are there, never by `action`: see [`BridgeData::dispatch`].
+/// The effect is determined by which fields are present, never by `action`: see [`BridgeData::dispatch`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BridgeData {
     /// Always 0 (direct transfer).
@@ -133,9 +133,9 @@ pub enum Warning {
 pub struct Decoded {
     /// The payload.
     pub data: BridgeData,
-    /// What the bytes lack for being signed. Empty when they may be.
+    /// Why the bytes must not be signed. Empty when they may be.
     pub refusals: Vec<Refusal>,
-    /// What to know in any case.
+    /// Warnings that apply in any case.
     pub warnings: Vec<Warning>,
 }
 
@@ -143,7 +143,7 @@ impl BridgeData {
     /// The longest payload that is read or written: an EVM transaction carries no more than 128 KiB.
     pub const BYTES_MAX: usize = 65_536;
 
-    /// Reads a payload, judging it without refusing: the way to look at what a third party has signed.
+    /// Reads a payload and reports faults without refusing it, for payloads that a third party has signed.
     ///
     /// # Errors
     /// [`Refusal::TooLong`], or [`Refusal::Malformed`] when the bytes are not such a message.
@@ -199,7 +199,7 @@ impl BridgeData {
         refusals
     }
 
-    /// What to know although it may be signed.
+    /// Warnings about a payload that may be signed.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
@@ -254,7 +254,7 @@ impl BtcConversion {
     }
 }
 
-/// Judges the bytes that are about to be signed: canonical, complete, and payable.
+/// Validates the bytes that are about to be signed: canonical, complete, and payable.
 ///
 /// # Errors
 /// The first refusal; [`BridgeData::decode`] gives all of them.

@@ -15,7 +15,7 @@ const BURN_WITH_DATA: u128 = 14;
 
 const WORD_BYTES: usize = 16;
 
-/// A burn of the USD token towards the EVM chain. The amount is what the message carries in.
+/// A burn of the USD token towards the EVM chain. The amount is that of the message's incoming tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BurnCellpack {
     /// Who is paid on the EVM chain.
@@ -52,7 +52,7 @@ pub enum BurnError {
     /// No such stablecoin.
     #[error(transparent)]
     Asset(#[from] UnknownAsset),
-    /// The numbers of bytes and words do not belong together.
+    /// The numbers of bytes and words are inconsistent.
     #[error("{bytes} bytes of burnData do not fill {words} words")]
     DataLength {
         /// The stated byte count.
@@ -65,7 +65,7 @@ pub enum BurnError {
     Padding,
 }
 
-/// What to know about a burn before it is signed.
+/// A warning about a burn before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BurnNote {
     /// The call is not made.

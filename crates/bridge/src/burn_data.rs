@@ -9,7 +9,7 @@ const VERSION: u8 = 1;
 const KIND_TRANSFER: u8 = 0;
 const KIND_CALL: u8 = 1;
 
-/// burnData as read (docs/bridge.md). Reading never fails: what is not understood is paid out plainly.
+/// burnData as read (docs/bridge.md). Reading never fails: anything unknown is a plain payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BurnData {
     /// A plain payout: no bytes, or `0100`.
@@ -95,7 +95,7 @@ impl BurnData {
         }
     }
 
-    /// What the coordinator makes of it.
+    /// How the coordinator executes it.
     #[must_use]
     pub fn effect(&self, deployment: &EvmDeployment) -> BurnEffect {
         match self {

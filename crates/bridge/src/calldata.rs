@@ -63,12 +63,12 @@ pub enum CalldataError {
         /// What is wrong.
         reason: String,
     },
-    /// Arguments that could be written otherwise, or bytes after them.
+    /// Arguments in a non-canonical encoding, or bytes after them.
     #[error("the arguments of {0} are not in their canonical encoding, or bytes follow them")]
     NotCanonical(&'static str),
 }
 
-/// What to know about a call before it is signed.
+/// A warning about a call before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CalldataNote {
     /// An approval of everything.
@@ -151,7 +151,7 @@ impl Calldata {
         }
     }
 
-    /// What to know before it is signed. Empty when there is nothing.
+    /// Warnings before it is signed; may be empty.
     #[must_use]
     pub fn notes(&self, deployment: &EvmDeployment) -> Vec<CalldataNote> {
         let mut notes = Vec::new();

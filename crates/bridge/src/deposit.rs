@@ -38,7 +38,7 @@ impl Deposit {
         self
     }
 
-    /// The payload, judged.
+    /// The payload, validated.
     ///
     /// # Errors
     /// The first [`Refusal`]; nothing is repaired.

@@ -20,7 +20,7 @@ use crate::script::{Role, ScriptKind, check_script};
 /// One answer in both forms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// False when the thing looked at must not be signed or sent.
+    /// False when the payload must not be signed or sent.
     pub accepted: bool,
     /// For programs: an object.
     pub json: Value,

@@ -51,7 +51,8 @@ pub struct DevnetOptions {
     pub seed: u64,
     /// Blocks mined before the node answers; traffic starts when the first coinbases are mature, at height 101.
     pub blocks: u32,
-    /// Time between two blocks mined by itself, with traders and with unconfirmed payments that are sent and replaced in between; `None` or zero mines only on demand.
+    /// Time between two blocks mined by itself, with traders and with unconfirmed payments that are sent and replaced in
+    /// between; `None` or zero mines only on demand.
     pub interval: Option<Duration>,
     /// Where JSON-RPC and REST are served; port 0 takes a free one.
     pub rpc_listen: SocketAddr,

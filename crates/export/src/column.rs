@@ -12,7 +12,7 @@ pub(crate) const DIGITS: u32 = 38;
 pub(crate) const PRICE_PLACES: u32 = 18;
 /// Bytes of a decimal.
 pub(crate) const DECIMAL_BYTES: usize = DECIMAL_LENGTH.cast_unsigned() as usize;
-/// The same, as schemas have it.
+/// The same in the type of schemas.
 const DECIMAL_LENGTH: i32 = 16;
 
 /// A column of a dataset.
@@ -20,11 +20,11 @@ const DECIMAL_LENGTH: i32 = 16;
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// What its values are, and in which unit.
+    /// Description of its values, with their unit.
     pub(crate) unit: &'static str,
 }
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A number of 32 bits.

@@ -7,10 +7,10 @@ use parquet::errors::ParquetError;
 /// A file was not written, or was removed again.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The file is there, and was not to be replaced.
+    /// The file exists and was not to be replaced.
     #[error("{0} exists already: give another name, or replace it with --force")]
     Exists(PathBuf),
-    /// The disk, or what this user may have of it, is full.
+    /// The disk, or this user's quota of it, is full.
     #[error("{path}: the disk is full, so nothing is kept of the file: free space, or give another folder ({source})", path = .path.display())]
     DiskFull {
         /// The file.
@@ -57,7 +57,7 @@ pub enum ExportError {
     /// The transfers of one block do not fit the memory for them.
     #[error("the transfers of block {0} do not fit into 512 MiB: export the blocks before and after it, or one alkane")]
     BlockTooLarge(Height),
-    /// The caller gave it up.
+    /// The caller cancelled it.
     #[error("the export was given up")]
     GivenUp,
     /// The store failed.

@@ -1,4 +1,4 @@
-//! What is exported, and from where.
+//! The export of a selection of rows.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::file::NewFile;
 use crate::writer::TableWriter;
 use crate::{ExportError, balances, candles, swaps, transfers};
 
-/// What can be exported.
+/// Datasets that can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dataset {
     /// Successful trades with pools, in the order of the chain.
@@ -37,7 +37,7 @@ impl Dataset {
         }
     }
 
-    /// The module whose rows it is made of, and what that indexes.
+    /// The module whose rows it is made of, and the name of that index in errors.
     const fn module(self) -> (ModuleId, &'static str) {
         match self {
             Self::Swaps | Self::Candles(_) => (paraffin_amm::MODULE, "markets"),
@@ -61,7 +61,7 @@ pub struct Selection {
     pub token: Option<AlkaneId>,
 }
 
-/// What is read, and by which program.
+/// The source of the rows, and the program that reads it.
 #[derive(Clone, Copy)]
 pub struct Source<'s> {
     /// The index.
@@ -72,7 +72,7 @@ pub struct Source<'s> {
     pub version: &'s str,
 }
 
-/// How far an export is.
+/// Progress of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportProgress {
     /// Blocks, pools or alkanes that are done.
@@ -83,7 +83,7 @@ pub struct ExportProgress {
     pub rows: u64,
 }
 
-/// What was written.
+/// Summary of the written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportSummary {
     /// The block as of whose end all rows are.
@@ -190,7 +190,7 @@ impl Span<'_> {
     }
 }
 
-/// Where rows go.
+/// Receives the rows.
 pub(crate) struct Output<'o> {
     writer: TableWriter<std::fs::File>,
     path: &'o Path,
@@ -199,7 +199,7 @@ pub(crate) struct Output<'o> {
     done: u64,
 }
 
-/// Rows between two reports of how far it is.
+/// Rows between two progress reports.
 const ROWS_PER_REPORT: u64 = 1 << 12;
 
 impl<'o> Output<'o> {
@@ -220,7 +220,7 @@ impl<'o> Output<'o> {
         self.total = total;
     }
 
-    /// So many of them are done.
+    /// Reports how many of them are done.
     ///
     /// # Errors
     /// [`ExportError::GivenUp`].

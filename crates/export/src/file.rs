@@ -1,4 +1,4 @@
-//! A file that has its name only when it is whole.
+//! A file that gets its name only when it is complete.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

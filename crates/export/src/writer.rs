@@ -14,7 +14,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use crate::cell::{self, Cell};
 use crate::column::{Column, DECIMAL_BYTES, Stored, schema};
 
-/// Bytes of a row group while it waits in memory; packed it is a third or less.
+/// Bytes of a row group in memory; compressed it is a third or less.
 const GROUP_BYTES: usize = 64 << 20;
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1_000_000;
@@ -25,7 +25,7 @@ pub(crate) struct TableWriter<W: Write + Send> {
     columns: &'static [Column],
     buffers: Vec<Buffer>,
     group_bytes_max: usize,
-    /// Rows of the group that waits.
+    /// Rows of the group that is not written yet.
     waiting: usize,
     rows: u64,
 }
@@ -86,7 +86,7 @@ impl<W: Write + Send> TableWriter<W> {
         if bytes >= self.group_bytes_max || self.waiting >= GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes what waits and ends the file; the number of its rows.
+    /// Writes the remaining rows and ends the file; returns the number of its rows.
     pub(crate) fn finish(mut self) -> Result<u64, ParquetError> {
         self.write_group()?;
         self.file.close()?;
@@ -117,7 +117,7 @@ enum Value<'v> {
     Decimal(Option<[u8; DECIMAL_BYTES]>),
 }
 
-/// The values of one column of the file that wait for their group.
+/// The values of one column of the file in the group that is not written yet.
 enum Buffer {
     Numbers(Vec<i32>),
     Times(Vec<i64>),
@@ -137,7 +137,7 @@ impl Buffer {
         }
     }
 
-    /// Adds a value; whether it is one of this column.
+    /// Adds a value; returns whether it has the type of this column.
     fn push(&mut self, value: Value<'_>) -> bool {
         match (self, value) {
             // The format knows unsigned numbers as signed ones of the same bits.
@@ -171,7 +171,7 @@ impl Buffer {
         }
     }
 
-    /// Writes all values and forgets them.
+    /// Writes all values and clears them.
     fn write(&mut self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         match self {
             Self::Numbers(values) => {

@@ -69,7 +69,7 @@ impl Sheet {
     }
 
     /// Adds units of `code` for one of the pivot, with the source's own time. Codes that are not covered are passed over, as is the pivot.
-    /// The newest of several days stands.
+    /// Of several days the newest counts.
     pub(crate) fn add(&mut self, code: &str, row: &Row) {
         let Some(currency) = Currency::of_code(code).filter(|currency| *currency != self.pivot) else { return };
         let row = row.and_then(|(rate, time)| {

@@ -30,7 +30,7 @@ pub(crate) struct Validators {
 pub(crate) enum Fetched {
     /// Nothing has changed since the answer with these validators.
     Unchanged,
-    /// Bytes, and what to ask with next time.
+    /// Bytes, and the validators for the next request.
     Body(Bytes, Validators),
 }
 
@@ -47,7 +47,7 @@ impl Web {
         Self { client, timeout }
     }
 
-    /// Asks for what has changed since an earlier answer.
+    /// Requests what has changed since an earlier answer.
     pub(crate) async fn get(&self, uri: &Uri, since: &Validators) -> Result<Fetched, FeedError> {
         let mut request = Request::builder().method(Method::GET).uri(uri.clone()).header(ACCEPT, "*/*");
         if let Some(etag) = &since.etag {

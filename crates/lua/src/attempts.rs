@@ -15,7 +15,7 @@ use rustix::process::Pid;
 /// `see` a process by its number.
 ///
 /// # Errors
-/// Standard output is gone.
+/// Standard output is closed.
 pub(crate) fn make<'a>(attempts: impl Iterator<Item = &'a OsStr>) -> io::Result<()> {
     for attempt in attempts {
         let attempt = attempt.to_string_lossy();

@@ -12,7 +12,7 @@ const DIGITS_MAX: usize = 80;
 pub(crate) struct Exact(String);
 
 impl Exact {
-    /// `None` where a number of Lua's own is as good: it fits, has a fraction or an exponent, or too many digits.
+    /// `None` where Lua's own numbers are used: it fits, has a fraction or an exponent, or too many digits.
     pub(crate) fn read(number: &str) -> Option<Self> {
         let digits = number.strip_prefix('-').unwrap_or(number);
         let is_whole = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());

@@ -6,7 +6,7 @@ use crate::Budget;
 use crate::meter::{Exhausted, Meter};
 use crate::outcome::ScriptError;
 
-/// Name of the chunk that builds what scripts see; error messages never give its lines.
+/// Name of the chunk that builds the environment of scripts; error messages never give its lines.
 pub(crate) const LIBRARY_CHUNK: &str = "library";
 /// Most stack levels that are searched for the location of an error.
 const LEVELS_MAX: usize = 8;

@@ -1,4 +1,4 @@
-//! What passes between the server and a worker: frames of a length (4 bytes, lowest first), a kind (1 byte) and JSON.
+//! Messages between the server and a worker: frames of a length (4 bytes, lowest first), a kind (1 byte) and JSON.
 
 use std::io::{self, Read, Write};
 
@@ -13,24 +13,24 @@ use crate::sandbox::CallError;
 /// Length and kind.
 const HEAD_BYTES: usize = 5;
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// To the worker: run a script ([`RunScript`]).
     Run = 1,
     /// To the worker: is this Lua ([`CheckSource`])?
     Check = 2,
-    /// To the worker: what a call of `_RPC` answered, as it is.
+    /// To the worker: the answer to a call of `_RPC`, unchanged.
     Answer = 3,
     /// To the worker: a call failed ([`CallError`]).
     Failure = 4,
     /// From the worker: call a method ([`CallMethod`]).
     Call = 5,
-    /// From the worker: the result, as it is.
+    /// From the worker: the result, unchanged.
     Returned = 6,
     /// From the worker: no result ([`ScriptError`]), or what is wrong with a source.
     Ended = 7,
-    /// From the worker, once and first: it is ready, and what isolates it ([`crate::WorkerIsolation`]).
+    /// From the worker, first and only once: it is ready, and how it is isolated ([`crate::WorkerIsolation`]).
     Ready = 8,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct RunScript {
     pub(crate) methods: Vec<String>,
 }
 
-/// A source with the budgets of reading it.
+/// A source with the budgets for parsing it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct CheckSource {
     pub(crate) settings: crate::LuaSettings,
@@ -81,7 +81,7 @@ impl Frame {
         Self { kind, payload: value.get().as_bytes().to_vec() }
     }
 
-    /// What came of a script.
+    /// The outcome of a script.
     pub(crate) fn ended(result: &Result<Box<RawValue>, ScriptError>) -> io::Result<Self> {
         match result {
             Ok(returned) => Ok(Self::raw(Kind::Returned, returned)),

@@ -1,16 +1,16 @@
-//! What isolates the process of a script, beside the sandbox of Lua.
+//! The isolation of the process of a script, beside the sandbox of Lua.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The barriers around a worker: for each one that is missing, why. A worker without a filter of system calls exists only on
+/// The barriers around a worker; for each missing one the reason. A worker without a filter of system calls exists only on
 /// processors without one; elsewhere it does not start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerIsolation {
     /// Namespaces of user, mounts, network, processes and IPC.
     pub without_namespaces: Option<String>,
-    /// A root with nothing in it.
+    /// An empty root.
     pub without_empty_root: Option<String>,
     /// A filter that allows only the system calls that computing needs.
     pub without_filter: Option<String>,

@@ -1,5 +1,5 @@
--- Builds what a script sees: a table of its own for everything, holding only what is named here. The library's own functions
--- stay behind it. What they do for long in one go, where no hook reaches, is done here in Lua, paid for, or left out.
+-- Builds the environment of a script: new tables that contain only the names listed here. The library's own functions are
+-- hidden. Their long loops, which no hook interrupts, are written in Lua here, charged to the budget, or left out.
 local own = ...
 local spend, weigh, caught, is_over, placed = own.spend, own.weigh, own.caught, own.is_over, own.placed
 local scan, replace = own.scan, own.replace
@@ -63,7 +63,7 @@ function env.tonumber(value, ...)
   return tonumber(value, ...)
 end
 
--- There is nowhere to print to; scripts that were written with a console in mind go on working.
+-- Prints nothing, because there is no output; scripts that were written for a console still run.
 function env.print(...) end
 
 function env.collectgarbage(option)

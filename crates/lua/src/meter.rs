@@ -1,11 +1,11 @@
-//! What one script has used.
+//! The resources that one script has used.
 
 use std::cell::Cell;
 use std::time::Instant;
 
 use crate::{Budget, LuaSettings};
 
-/// Instructions between two looks at the clock, and the most by which the count of instructions is passed.
+/// Instructions between two checks of the clock, and the most by which the budget of instructions is exceeded.
 pub(crate) const INSTRUCTIONS_PER_LOOK: u32 = 256;
 
 /// A budget is used up; nothing of the script runs on.
@@ -31,7 +31,7 @@ impl Meter {
         }
     }
 
-    /// Takes instructions away and looks at the clock.
+    /// Charges instructions and checks the clock.
     pub(crate) fn spend(&self, instructions: u64) -> Result<(), Exhausted> {
         if let Some(budget) = self.exhausted.get() {
             return Err(Exhausted(budget));
@@ -46,12 +46,12 @@ impl Meter {
         Ok(())
     }
 
-    /// What reading so many bytes costs.
+    /// The cost of reading this many bytes.
     pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<(), Exhausted> {
         self.spend(1 + bytes as u64 / 16)
     }
 
-    /// Takes one call of `_RPC` away.
+    /// Charges one call of `_RPC`.
     pub(crate) fn spend_call(&self) -> Result<(), Exhausted> {
         self.spend(1)?;
         match self.calls_left.get().checked_sub(1) {

@@ -1,6 +1,6 @@
-//! Which methods of the server a script has, and how Lua spells them.
+//! Which methods of the server a script can call, and their names in Lua.
 
-/// Families of which a script has none: they change accounts, or run scripts themselves.
+/// Families that scripts cannot call: they change accounts, or run scripts themselves.
 const LEFT_OUT: [&str; 2] = ["admin", "lua"];
 /// The methods of another family that run scripts.
 const SCRIPTS: [&str; 3] = ["sandshrew_evalscript", "sandshrew_savescript", "sandshrew_evalsaved"];
@@ -11,7 +11,7 @@ pub fn is_callable(method: &str) -> bool {
     !LEFT_OUT.contains(&family) && !SCRIPTS.contains(&method)
 }
 
-/// A method's name without what Lua would not take for part of one: `esplora_address::utxo` is `esplora_addressutxo`.
+/// A method's name without the characters that a Lua name cannot have: `esplora_address::utxo` is `esplora_addressutxo`.
 pub fn lua_spelling(method: &str) -> String {
     method.replace([':', '-', '.'], "")
 }

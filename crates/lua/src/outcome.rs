@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// What a script may not use more of.
+/// A limited resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
@@ -18,7 +18,7 @@ pub enum Budget {
 }
 
 impl Budget {
-    /// The word for programs.
+    /// Its name for programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Instructions => "instructions",
@@ -54,12 +54,12 @@ pub enum ScriptError {
     /// The script raised an error and nothing in it caught it, or its result has no form in JSON.
     #[error("{0}")]
     Raised(String),
-    /// The process that ran the script is gone.
+    /// The process that ran the script has ended.
     #[error("the script broke the process that ran it")]
     Broken,
 }
 
-/// What came of one script.
+/// The outcome of one script.
 #[derive(Debug)]
 pub struct Outcome {
     /// Calls of `_RPC` that were made.

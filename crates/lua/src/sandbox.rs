@@ -33,7 +33,7 @@ pub struct CallError {
     pub message: String,
 }
 
-/// A script and what it is given.
+/// A script and its environment.
 #[derive(Debug, Clone)]
 pub struct Script {
     /// Its text.
@@ -188,13 +188,13 @@ fn placed(lua: &Lua, raised: &Value) -> Option<mlua::Result<mlua::LuaString>> {
     Some(lua.create_string(whole))
 }
 
-/// What the library is built on.
+/// The primitives on which the library is built.
 fn primitives(lua: &Lua, settings: &LuaSettings, meter: &Rc<Meter>) -> mlua::Result<Table> {
     let own = lua.create_table()?;
     own.set("source_bytes_max", settings.source_bytes_max)?;
     patterns::install(lua, &own, meter, settings.memory_bytes_max)?;
     let counted = Rc::clone(meter);
-    // Casts saturate: what is more than the budget is as good as infinite.
+    // Casts saturate: anything above the budget has the same effect.
     #[allow(clippy::cast_sign_loss)]
     let spend = move |_: &Lua, instructions: f64| counted.spend(instructions.max(0.0) as u64).map_err(raise);
     own.set("spend", lua.create_function(spend)?)?;

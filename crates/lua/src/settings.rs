@@ -1,4 +1,4 @@
-//! What a script may use, and how many run.
+//! Budgets of scripts, and how many run.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ impl LuaSettings {
         least("scripts_per_caller_max", self.scripts_per_caller_max as u64, 1)?;
         least("saved_scripts_max", self.saved_scripts_max.into(), 1)?;
         least("saved_bytes_max", self.saved_bytes_max, self.source_bytes_max as u64)?;
-        // Every table that is turned takes a frame of the native stack.
+        // Every table that is converted takes a frame of the native stack.
         if self.depth_max == 0 || self.depth_max > 128 {
             return Err("[lua] depth_max must be from 1 to 128".to_owned());
         }

@@ -28,7 +28,7 @@ const INSIDE: &str = "--inside";
 /// alone, or `none`.
 const TRY: &str = "--try";
 
-/// What a worker was started for.
+/// The purpose for which a worker was started.
 struct Arguments<'a> {
     is_inside: bool,
     wants_namespaces: bool,
@@ -118,7 +118,7 @@ fn start_inside(arguments: &[OsString]) -> io::Result<()> {
     if ended.success() { Ok(()) } else { Err(io::Error::other(format!("the process of scripts ended with {ended}"))) }
 }
 
-/// What a script that broke out of Lua would still be held by. Not every system knows every limit; the budgets of the
+/// The limits that still hold for a script that broke out of Lua. Not every system knows every limit; the budgets of the
 /// script do not depend on them.
 fn limit() {
     // Of all values 1 alone also keeps a crash from the program that the system hands crashes to.

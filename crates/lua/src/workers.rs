@@ -19,9 +19,9 @@ use crate::frames::{CallMethod, CheckSource, Frame, Kind, RunScript};
 use crate::sandbox::{CallError, Script};
 use crate::{Budget, LuaSettings, Outcome, ScriptError, WorkerIsolation, names};
 
-/// How long after its time a script may go on before its process is ended: what Lua does between two looks at the clock.
+/// How long after its time a script may go on before its process is ended: what Lua does between two checks of the clock.
 const GRACE: Duration = Duration::from_millis(500);
-/// How much later than a script's time a call is given up: the script's own clock has then run out in any case.
+/// How much later than a script's time a call is abandoned: the script's own clock has then run out in any case.
 const CALL_GRACE: Duration = Duration::from_millis(250);
 /// How long a process may take until it is ready for scripts.
 const START_TIMEOUT: Duration = Duration::from_secs(3);
@@ -65,7 +65,7 @@ pub trait Runner: Send + Sync {
     ) -> ScriptFuture<'a, Result<Result<(), ScriptError>, NotRun>>;
 }
 
-/// A script was not run, for no fault of its own.
+/// A script was not run, for a reason outside of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotRun {
     /// Its turn did not come in time.
@@ -314,7 +314,7 @@ impl Worker {
     async fn start(program: &WorkerProgram, caller: &str) -> io::Result<(Self, WorkerIsolation)> {
         let mut process = Command::new(&program.path)
             .args(&program.arguments)
-            // Nothing of the server's surroundings, where keys may stand.
+            // None of the server's environment variables, which may contain keys.
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())

@@ -18,7 +18,7 @@ pub enum Op {
     Remove,
 }
 
-/// What one change means in one market. Its text is written once for all readers.
+/// The effect of one change in one market. Its text is written once for all readers.
 #[derive(Debug)]
 pub struct Part {
     /// The market.
@@ -43,7 +43,7 @@ pub struct Change {
     pub seq: u64,
     /// The order as it is now.
     pub order: Arc<Order>,
-    /// What it means in each of the order's markets.
+    /// Its effect in each of the order's markets.
     pub parts: Vec<Part>,
 }
 

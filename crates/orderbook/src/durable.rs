@@ -18,9 +18,9 @@ use log::EmbeddedLog;
 /// How a durable stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamState {
-    /// It takes events.
+    /// It accepts events.
     Ready,
-    /// It takes none at the moment and is tried again; reads go on.
+    /// It accepts none at the moment and is tried again; reads continue.
     Away,
     /// It does not fit the book, which is not updated until the operator repairs it; the reason is logged.
     Mismatch,

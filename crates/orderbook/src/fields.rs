@@ -93,7 +93,7 @@ pub(crate) fn time(member: &str, value: &RawValue) -> Result<u64, FieldError> {
     u64::try_from(moment.unix_timestamp_nanos() / 1_000).map_err(|_| wrong())
 }
 
-/// A value that goes on as it is: not deeper than 16 levels.
+/// A value that is passed on unchanged: not deeper than 16 levels.
 pub(crate) fn any(member: &str, value: &RawValue) -> Result<(), FieldError> {
     const DEPTH_MAX: u32 = 16;
     let (mut depth, mut is_text, mut is_escaped) = (0_u32, false, false);

@@ -107,7 +107,7 @@ pub struct Order {
     status_at: usize,
 }
 
-/// The envelope is JSON, so it stands in JSON as it is.
+/// The envelope is JSON and is embedded without escaping.
 mod text {
     use bytes::Bytes;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -135,7 +135,7 @@ pub(crate) struct Asset<'r> {
     pub(crate) amount_raw: Option<String>,
 }
 
-/// What stands in the envelope before the state.
+/// Members of the envelope before the state.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Head<'r> {
@@ -151,7 +151,7 @@ pub(crate) struct Head<'r> {
     pub(crate) maker_address: Option<String>,
 }
 
-/// What stands in the envelope after the state.
+/// Members of the envelope after the state.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tail<'r> {

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 /// Time of the first event of every run, Unix microseconds: the same seed opens with the same orders.
 const EPOCH: u64 = 1_754_000_000_000_000;
-/// Active orders that the makers keep up.
+/// Number of active orders that the makers maintain.
 const ACTIVE: usize = 40;
 
-/// Invents change events. The same seed gives the same ones.
+/// Generates change events; the same seed gives the same ones.
 #[derive(Debug)]
 pub struct Sample {
     random: u64,

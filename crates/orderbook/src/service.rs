@@ -55,7 +55,7 @@ pub enum IngestError {
     /// They are wrong.
     #[error(transparent)]
     Event(#[from] EventError),
-    /// The durable stream takes nothing at the moment; the reason is in the program's log.
+    /// The durable stream accepts nothing at the moment; the reason is logged.
     #[error("events cannot be kept at the moment: send them again later")]
     Unavailable,
     /// The book holds as many active orders as it may.
@@ -214,7 +214,7 @@ pub struct Orderbook {
 }
 
 impl Orderbook {
-    /// Opens the folder and rebuilds the book. Blocks; an async caller keeps it away from its threads. With a shared stream it
+    /// Opens the folder and rebuilds the book. Blocks; async callers must use a blocking thread. With a shared stream it
     /// must be called within a runtime of tokio; it then waits for the server for a bounded time: the book on the disk is served
     /// until it answers.
     ///

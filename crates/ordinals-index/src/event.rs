@@ -79,7 +79,7 @@ pub enum Destination {
     Lost,
 }
 
-/// One event. Events stand in the order of the transactions of the block; the coinbase, which takes the fees, is last.
+/// One event. Events are in the order of the transactions of the block; the coinbase, which takes the fees, is last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InscriptionEvent {
     /// Transaction that made it.

@@ -55,7 +55,7 @@ impl Inscription {
         text(self.content_encoding.as_ref())
     }
 
-    /// The inscription whose content stands for this one's.
+    /// The inscription whose content replaces that of this one.
     pub fn delegate(&self) -> Option<InscriptionId> {
         id_of_value(self.delegate.as_ref()?)
     }

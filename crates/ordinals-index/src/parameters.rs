@@ -33,7 +33,7 @@ impl Parameters {
     }
 }
 
-/// Where inscriptions stand that are bound to no sat: an output that cannot exist.
+/// Outpoint of inscriptions that are bound to no sat: an output that cannot exist.
 pub fn unbound_outpoint() -> OutPoint {
     OutPoint { txid: OutPoint::null().txid, vout: 0 }
 }

@@ -118,7 +118,7 @@ fn unpacked(packed: &[u8], may_keep: &dyn Fn(usize) -> bool) -> Option<Vec<u8>> 
     (unpacked.len() <= most).then_some(unpacked)
 }
 
-/// Bytes that an item takes at least, its txid among them, wherever that stands.
+/// Bytes that an item takes at least, its txid included, in the item or in the list.
 const ITEM_BYTES_MIN: usize = 33;
 
 /// An item whose id may still follow in the list of all txids.

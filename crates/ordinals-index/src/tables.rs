@@ -23,7 +23,7 @@
 //! settings            name                                 value
 //! ```
 //!
-//! Rows of `held` and `ranges` that are long stand in parts, see rows/parts.rs.
+//! Rows of `held` and `ranges` that are long are stored in parts, see rows/parts.rs.
 //!
 //! Numbers in keys are big-endian, in values varints. A sequence number counts inscriptions in the order in which the
 //! reference indexer numbers them, blessed and cursed together; rows name inscriptions by it.

@@ -1,7 +1,7 @@
 //! Calls of pool contracts and their answers, word by word (Solidity ABI: words of 32 bytes, big-endian).
 //!
 //! The reader is strict: an answer of another length, a value outside its type or a list that is not at the offset where Solidity
-//! puts it is refused, so that an answer to another question is never read as a price.
+//! puts it is refused, so that an answer to another call is never read as a price.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ruint::aliases::U256;

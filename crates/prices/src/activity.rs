@@ -22,7 +22,7 @@ pub(crate) struct Activity {
     pub(crate) growth: [U256; 2],
     /// Liquidity at the price of the moment.
     pub(crate) liquidity: u128,
-    /// What of a swap's input goes to the providers of liquidity, parts of a billion, of bitcoin and of the dollar; never 0.
+    /// Part of a swap's input that goes to the providers of liquidity, parts per billion, of bitcoin and of the dollar; never 0.
     pub(crate) fee_ppb: [u32; 2],
     /// Decimals of bitcoin and of the dollar.
     pub(crate) decimals: [u8; 2],

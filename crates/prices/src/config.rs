@@ -30,7 +30,7 @@ pub struct PricesConfig {
     pub poll: Duration,
     /// Longest time for one answer.
     pub timeout: Duration,
-    /// Span of the time-weighted mean, seconds; 0 takes the price of the moment.
+    /// Span of the time-weighted mean, seconds; 0 uses the spot price.
     pub mean_seconds: u32,
     /// Greatest distance of the price of the moment from the mean, percent of the mean.
     pub spread_percent_max: u32,
@@ -84,7 +84,7 @@ impl PricesConfig {
         }
     }
 
-    /// Checks ranges and takes the endpoint out.
+    /// Checks ranges and returns the endpoint and the rules.
     pub(crate) fn checked(&self) -> Result<(Endpoint, PoolRules), PricesError> {
         let refuse = |message: &str| Err(PricesError::Setting(message.to_owned()));
         if self.bitcoin_token == self.usd_token {

@@ -5,8 +5,8 @@ use crate::activity::Activity;
 use crate::price::UsdPrice;
 use crate::rate::{Sides, tick_fits};
 
-/// What a pool of either kind would be worth that gave this answer to every question, its first bytes deciding order and decimals of its
-/// tokens; and the volume up to the same answer again.
+/// Reads a price and a volume from a pool of either kind that returns these bytes for every call; the first bytes decide
+/// order and decimals of its tokens.
 pub fn prices(bytes: &[u8]) -> Vec<UsdPrice> {
     let Some((&[order, bitcoin_decimals, usd_decimals], answer)) = bytes.split_first_chunk::<3>() else {
         return Vec::new();

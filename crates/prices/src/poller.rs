@@ -20,7 +20,7 @@ use crate::series::Sample;
 const BACKOFF_MAX: u32 = 8;
 /// Shortest wait after a failure before the first price is there, so that an endpoint that starts with us delays little.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
-/// Calls for one point of the past: a block or two, and what a reading takes.
+/// Calls for one point of the past: one or two blocks, and those of a reading.
 const CALLS_PER_POINT: u32 = 7;
 /// Points of the past that may fail in a row without an answer before the rest waits for the next gap.
 const PAST_FAILURES_MAX: u32 = 10;

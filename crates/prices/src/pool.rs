@@ -5,7 +5,7 @@
 //!
 //! 1. The pool trades exactly the two configured tokens, on the configured chain.
 //! 2. The pool has liquidity, and the tick that it returns is that of the square root that it returns.
-//! 3. The price is the geometric mean over `mean_seconds` where the pool keeps one, else the spot price.
+//! 3. The price is the geometric mean over `mean_seconds` where the pool has one, else the spot price.
 //! 4. The spot price is within `spread_percent_max` of that mean: a manipulated pool gives no price.
 //! 5. The price is between 1 and 10^9 US dollars.
 
@@ -52,7 +52,7 @@ struct PoolIdentity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) point: PricePoint,
-    /// Running sums of the pool's fees, where it keeps them.
+    /// Running sums of the pool's fees, where it has them.
     pub(crate) activity: Option<Activity>,
 }
 

@@ -76,7 +76,8 @@ impl Series {
         (0..self.samples.len()).for_each(|index| self.trade_anew(index));
     }
 
-    /// Adds a new reading; true when it becomes a sample, which is to be stored. A reading that is not newer than the newest changes nothing.
+    /// Adds a new reading; true when it becomes a sample, which is to be stored. A reading that is not newer than the
+    /// newest changes nothing.
     pub(crate) fn observe(&mut self, sample: Sample) -> bool {
         if self.newest().is_some_and(|newest| sample.time() <= newest.time()) {
             return false;

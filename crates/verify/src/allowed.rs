@@ -1,6 +1,7 @@
-//! What a submission may pass to compiler and linker: lists of options that choose how code is generated. Options that name a program, a file outside of the build or a
-//! path are on none of them. The lists are the same for variables, configuration, manifests, build scripts and attributes in the source, because
-//! the last two functions check the final arguments of the tools.
+//! What a submission may pass to compiler and linker: lists of options that choose how code is generated. Options that
+//! name a program, a file outside of the build or a path are on none of them. The lists are the same for variables,
+//! configuration, manifests, build scripts and attributes in the source, because the last two functions check the final
+//! arguments of the tools.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -107,7 +108,7 @@ const UNSTABLE: [&str; 17] = [
     "default-visibility",
     "randomize-layout",
 ];
-/// Options that may stand in flags beside `-C` and `-Z`, and those that cargo itself gives besides.
+/// Options that flags may have beside `-C` and `-Z`, and those that cargo itself gives besides.
 const FLAGS: [&str; 11] = [
     "cfg",
     "check-cfg",
@@ -134,7 +135,8 @@ const OPTIONS_OF_CARGO: [&str; 11] = [
     "print",
     "color",
 ];
-/// What is written, without a path; the last ones are requested by build scripts that try what the compiler can do.
+/// Kinds of output (`--emit`), without a path; the last ones are requested by build scripts that test for features of the
+/// compiler.
 const EMITTED: [&str; 8] = ["dep-info", "metadata", "link", "obj", "llvm-bc", "llvm-ir", "asm", "mir"];
 const SWITCHES: [&str; 2] = ["-O", "-g"];
 const SWITCHES_OF_CARGO: [&str; 7] = ["-vV", "-V", "-v", "--version", "--verbose", "--test", "-"];
@@ -186,7 +188,7 @@ const LINKER_OPTIONS: [&str; 42] = [
 ];
 const LINKER_LETTERS: [&str; 9] = ["-s", "-S", "-O0", "-O1", "-O2", "-O3", "--lto-O0", "--lto-O2", "--lto-O3"];
 
-/// Where the tools of one build find things, as the build sees it.
+/// Paths of the tools of one build, as the build sees them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct ToolPaths {
     /// The compiler, and the linker behind ours.
@@ -194,7 +196,7 @@ pub(crate) struct ToolPaths {
     pub(crate) linker: PathBuf,
     /// The path by which the linker is passed to the compiler.
     pub(crate) linker_entry: PathBuf,
-    /// Where calls of the compiler are written down.
+    /// Folder in which calls of the compiler are recorded.
     pub(crate) record: PathBuf,
     /// Folders that a compiler or linker may read its inputs from: those of the build and of the toolchain.
     pub(crate) inputs: Vec<PathBuf>,
@@ -224,7 +226,7 @@ fn is_variable(name: &str) -> bool {
     is_plain && (VARIABLES.contains(&name) || is_profile || begins(&CONTRACT_PREFIXES) || begins(&C_PREFIXES))
 }
 
-/// Whether the loader, the compiler or the linker may obey a variable, so that only the worker and cargo may set it.
+/// Whether the loader, the compiler or the linker may read a variable, so that only the worker and cargo may set it.
 pub(crate) fn is_read_by_tools(name: &str) -> bool {
     TOOL_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
@@ -307,20 +309,20 @@ pub(crate) fn linker(arguments: &[String], paths: &ToolPaths) -> Result<(), Stri
 }
 
 impl ToolPaths {
-    /// Whether a path is in a folder of the build or of the toolchain, as it stands there.
+    /// Whether a path is in a folder of the build or of the toolchain, as written.
     fn is_input(&self, path: &str) -> bool {
         let path = Path::new(path);
         let is_direct = !path.components().any(|part| part == Component::ParentDir);
         is_direct && self.inputs.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// The same of a search path of the linker in one word, and of an input.
+    /// Whether the path of an input, or of a search path (`-L`) in one word, is in such a folder.
     fn is_linked(&self, word: &str) -> bool {
         self.is_input(word.strip_prefix("-L").unwrap_or(word))
     }
 }
 
-/// One word for the linker that stands by itself.
+/// Whether a word is an allowed option of the linker that takes no further word.
 fn linker_word(word: &str) -> bool {
     if LINKER_LETTERS.contains(&word) {
         return true;
@@ -333,7 +335,7 @@ fn linker_word(word: &str) -> bool {
     LINKER_OPTIONS.contains(&name) && (value.is_empty() || is_symbol(value))
 }
 
-/// `-lc`: a name that is looked for in the folders that are allowed.
+/// `-lc`: a name that is searched in the allowed folders.
 fn is_library(word: &str) -> bool {
     word.strip_prefix("-l").is_some_and(|name| !name.is_empty() && is_plain(name))
 }
@@ -399,7 +401,7 @@ impl std::fmt::Display for Item<'_> {
     }
 }
 
-/// Of what a submission wrote, as much as a sentence may quote.
+/// A text of the submission, shortened for an error message.
 fn shortened(text: &str) -> String {
     const LETTERS_MAX: usize = 80;
     text.chars().filter(|letter| !letter.is_control()).take(LETTERS_MAX).collect()

@@ -1,5 +1,5 @@
-//! Archives of source trees from third parties: every entry is checked before anything of it is written, and nothing but plain
-//! files, folders and links that stay inside is taken.
+//! Archives of source trees from third parties: every entry is checked before anything of it is written; only plain files,
+//! folders and links that stay inside are accepted.
 
 use data_encoding::HEXLOWER;
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ use crate::paths::{self, Names, PathError};
 
 /// Heads, padding and long names of an entry, in bytes; what an archive may have beside its files.
 const HEAD_BYTES: u64 = 4 << 10;
-/// Pieces in which files are written.
+/// Size of the pieces in which files are written.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// How large a source tree may be.
+/// Limits of the size of a source tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveLimits {
     /// Bytes of all files together.
@@ -40,7 +40,7 @@ pub struct SourceFile {
     pub sha256: String,
 }
 
-/// An archive is refused. The sentences name no path of this machine.
+/// An archive is refused. The messages contain no path of this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// Not a gzip-compressed tar file, or cut short.
@@ -52,10 +52,10 @@ pub enum ArchiveError {
     /// Neither file nor folder nor symbolic link.
     #[error("`{0}` is neither a file nor a folder nor a symbolic link")]
     Kind(String),
-    /// A limit is passed.
+    /// A limit is exceeded.
     #[error("the archive is too large: {0}")]
     TooLarge(String),
-    /// Nothing in it.
+    /// It is empty.
     #[error("the archive holds no file")]
     Empty,
     /// This machine cannot write the tree.
@@ -120,7 +120,7 @@ fn unpack_tar(reader: impl Read, into: &Path, limits: &ArchiveLimits) -> Result<
     if files.is_empty() {
         return Err(ArchiveError::Empty);
     }
-    // Until here no link is on the disk, so no path could lead through one.
+    // No link has been written before, so no path led through one.
     for (path, target) in names.checked_links()? {
         let link_path = into.join(&path);
         if let Some(folder) = link_path.parent() {
@@ -132,7 +132,7 @@ fn unpack_tar(reader: impl Read, into: &Path, limits: &ArchiveLimits) -> Result<
     Ok(files)
 }
 
-/// Writes one file; its folders are made where the archive does not name them.
+/// Writes one file, and creates its folders where the archive does not name them.
 fn write(content: &mut impl Read, path: String, is_program: bool, into: &Path) -> Result<SourceFile, ArchiveError> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let file_path = into.join(&path);
@@ -167,7 +167,7 @@ fn unreadable(error: &io::Error) -> ArchiveError {
     }
 }
 
-/// Reads so many bytes and fails at the next one: a bomb must not look like the end of a file.
+/// Reads at most this many bytes and fails at the next one: a bomb must not look like the end of a file.
 struct Bounded<R> {
     inner: R,
     left: u64,

@@ -1,4 +1,4 @@
-//! Source trees by content: every file is stored once, under its SHA-256, and so does the list of a tree's files.
+//! Source trees by content: every file is stored once, under its SHA-256, and so is the list of a tree's files.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub(crate) struct Blobs {
     folder: PathBuf,
 }
 
-/// Something is not as it was written.
+/// A stored file or list is damaged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BlobError {
     #[error("the stored sources are damaged: {0}")]
@@ -46,14 +46,14 @@ impl Blobs {
         is_digest.then(|| self.folder.join(&digest[..2]).join(&digest[2..]))
     }
 
-    /// One file, exactly as it was put.
+    /// The content of one file, whose hash is checked.
     pub(crate) fn get(&self, digest: &str) -> Result<Vec<u8>, BlobError> {
         let path = self.path(digest).ok_or_else(|| BlobError::Damaged("no digest".to_owned()))?;
         let bytes = fs::read(path)?;
         if sha256_hex(&bytes) == digest { Ok(bytes) } else { Err(BlobError::Damaged(digest.to_owned())) }
     }
 
-    /// The list under a digest.
+    /// The list with a digest.
     pub(crate) fn list(&self, digest: &str) -> Result<SourceList, BlobError> {
         serde_json::from_slice(&self.get(digest)?).map_err(|error| BlobError::Damaged(error.to_string()))
     }
@@ -85,7 +85,7 @@ impl Blobs {
         }
         let digest = sha256_hex(&list);
         self.put(&digest, &list)?;
-        // All files at once are on the disk before they are reported.
+        // All files are synced to the disk before the tree is reported.
         rustix::fs::syncfs(File::open(&self.folder)?).map_err(io::Error::from)?;
         Ok(Some((digest, added)))
     }
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(blobs.get(&files[2].sha256).unwrap(), b"other");
         let list_bytes = serde_json::to_vec(&list).unwrap().len() as u64;
         assert_eq!(added, 4 + 5 + list_bytes);
-        // A second time nothing but the list counts, and a tree that does not fit is not stored.
+        // The second time only the list adds bytes; a tree that does not fit is not stored.
         assert_eq!(blobs.put_tree(source.path(), &files, 1 << 20).unwrap().unwrap().1, list_bytes);
         assert!(blobs.put_tree(source.path(), &tree(source.path(), &[("d", "new")]), 2).unwrap().is_none());
 

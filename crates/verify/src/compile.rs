@@ -11,7 +11,7 @@ use crate::package::Metadata;
 use crate::second;
 use crate::toolchain::TARGET;
 
-/// A module, and how it was made.
+/// A module, and how it was built.
 pub(crate) struct Module {
     pub(crate) bytes: Vec<u8>,
     pub(crate) package: String,
@@ -46,7 +46,7 @@ pub(crate) fn build(job: &Job) -> Result<Build<'_>, Failure> {
     arguments.extend(["--release", "--locked", "--offline", "--lib", "--target", TARGET, "--package", &package.name]);
     arguments.extend(["--manifest-path", &manifest]);
     if !library.is_module() {
-        // A library that is none by itself is linked as a module for this once.
+        // A library that is not declared as a `cdylib` is linked as one for this build.
         arguments.extend(["--crate-type", "cdylib"]);
     }
     // Cargo names what it is going to run before it runs anything. The format of that answer is unstable, so it needs these options.

@@ -1,5 +1,5 @@
-//! Cargo's configuration in a source. Cargo never reads these files: what is allowed of them is written into another one, and what is
-//! left out is named in the result.
+//! Cargo's configuration in a source. Cargo never reads these files: the allowed settings are written into another one, and the
+//! others are named in the result.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::toolchain::TARGET;
 
 /// Largest file of settings, bytes.
 const BYTES_MAX: usize = 64 << 10;
-/// Settings that are named as left out.
+/// Most ignored settings that are named.
 const IGNORED_MAX: usize = 20;
 /// Tables that concern no build that runs without network and without a terminal; they need not be reported.
 const UNUSED: [&str; 12] = [
@@ -28,7 +28,7 @@ const UNUSED: [&str; 12] = [
     "registry",
     "term",
 ];
-/// Settings of a profile that may be given here as in a manifest.
+/// Settings of a profile that are allowed here as in a manifest.
 const PROFILE: [&str; 11] = [
     "opt-level",
     "lto",
@@ -43,7 +43,7 @@ const PROFILE: [&str; 11] = [
     "inherits",
 ];
 
-/// What is allowed of one file, and the names of the settings that are left out.
+/// The allowed part of one file, and the names of the ignored settings.
 #[derive(Debug, Default)]
 pub(crate) struct Configuration {
     pub(crate) allowed: Table,
@@ -53,7 +53,7 @@ pub(crate) struct Configuration {
 /// Reads the text of a file in `.cargo` below a folder of the source. `folder` and `source` are paths as the build sees them.
 ///
 /// # Errors
-/// A sentence for the one who submits.
+/// A message for the submitter.
 pub(crate) fn read(text: &str, folder: &Path, source: &Path) -> Result<Configuration, String> {
     if text.len() > BYTES_MAX {
         return Err(format!("cargo's configuration is longer than {BYTES_MAX} bytes"));
@@ -111,7 +111,7 @@ impl Configuration {
         chosen
     }
 
-    /// A table with `rustflags`; the number of jobs and the target are the worker's choice and not worth a word.
+    /// A table with `rustflags`; the number of jobs and the target are the worker's choice and are ignored without a report.
     fn flags(&mut self, above: &[&str], mut table: Table, names: &[&str]) -> Result<Table, String> {
         for name in ["jobs", "target", "target-dir", "build-dir", "rustdocflags"] {
             table.remove(name);
@@ -129,7 +129,7 @@ impl Configuration {
         Ok(table)
     }
 
-    /// Tables of the one target that is built for, and of conditions; those of other machines have no part in a build.
+    /// Tables of the one target that is built for, and of conditions; those of other machines do not influence a build.
     fn targets(&mut self, table: Table) -> Result<Table, String> {
         let mut targets = Table::new();
         for (name, value) in table {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Words of configuration in any order and depth.
+        /// Random texts of words and signs of configuration.
         #[test]
         fn no_text_panics(words in proptest::collection::vec(proptest::prelude::prop_oneof![
             proptest::sample::select(vec!["[", "]", "=", ".", "{", "}", "\"", "'", "\n", ",", "build", "target", "env", "profile", "source", "patch",

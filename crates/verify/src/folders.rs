@@ -1,4 +1,4 @@
-//! The folders of a build, what is written into them before it, and how one program of it is run.
+//! The folders of a build, their preparation, and how one program of it is run.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,15 +22,15 @@ use crate::{removal, tools};
 const MODULE_BYTES_MAX: u64 = 16 << 20;
 /// `/tmp` of a build, bytes.
 const TMP_BYTES: u64 = 512 << 20;
-/// Largest answer of cargo that is read, bytes: descriptions of a workspace and of what is going to be compiled, messages of a build.
+/// Largest answer of cargo that is read, bytes: descriptions of a workspace and of its units, messages of a build.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// Folder of dependencies that `cargo vendor` makes.
 const VENDOR: &str = "vendor";
 /// Folders of a run that builds write into.
 const WRITABLE: [&str; 3] = ["target", "home", "record"];
-/// This program, where builds see a root of their own.
+/// Path of this program where builds have their own root.
 const PROGRAM: &str = "/build/paraffin";
-/// File with what is allowed of the source's configuration, below the home folder of cargo.
+/// File with the allowed part of the source's configuration, below the home folder of cargo.
 const CONFIGURATION: &str = "configuration";
 const MANIFEST: &str = "Cargo.toml";
 
@@ -138,7 +138,7 @@ impl<'a> BuildFolders<'a> {
         }
     }
 
-    /// Makes a folder that builds write into empty.
+    /// Empties a folder that builds write into.
     pub(crate) fn clear(&self, name: &str) -> std::io::Result<()> {
         let folder = self.here(name);
         if folder.symlink_metadata().is_ok() {
@@ -204,7 +204,7 @@ impl<'a> BuildFolders<'a> {
         folders.into_iter().filter_map(named).collect()
     }
 
-    /// Writes what is allowed of the source's configuration where cargo reads it; the names of what is left out.
+    /// Writes the allowed part of the source's configuration where cargo reads it; returns the names of the ignored settings.
     fn configure(&self) -> Result<Vec<String>, Failure> {
         let source = self.inside("source");
         let mut ignored = Vec::new();
@@ -220,8 +220,8 @@ impl<'a> BuildFolders<'a> {
         Ok(ignored)
     }
 
-    /// One folder of links to all crates at hand: those beside the source, and those of the library. Returns whether the build
-    /// takes its crates from there.
+    /// Makes one folder of links to all available crates: those beside the source, and those of the library. Returns
+    /// whether the build takes its crates from there.
     fn gather_dependencies(&self) -> std::io::Result<bool> {
         let tree = self.tree();
         let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
@@ -346,7 +346,7 @@ impl<'a> BuildFolders<'a> {
         }
     }
 
-    /// What every program of a build sees.
+    /// The mounts of every program of a build.
     pub(crate) fn shown_to_all(&self) -> Vec<Shown> {
         let mut shown = system_folders();
         shown.extend(self.job.toolchain.folders.iter().map(|folder| seen(folder)));

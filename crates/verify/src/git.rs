@@ -21,17 +21,17 @@ use crate::supervise::{self, Ended, Watch};
 /// Bytes per second below which a transfer counts as stuck, for so many seconds.
 const SLOW_BYTES: u64 = 1_000;
 const SLOW_SECONDS: u64 = 30;
-/// Attributes of the repository that would change what is unpacked.
+/// Overrides attributes of the repository that would change the unpacked files.
 const ATTRIBUTES: &str = "* -export-ignore -export-subst -text -eol -ident -filter -working-tree-encoding\n";
 const OUTPUT_BYTES: usize = 16 << 10;
 /// `/tmp` of git, bytes.
 const TMP_BYTES: u64 = 16 << 20;
 /// In the folder of a run: an empty one, over which the root is mounted.
 const ROOT: &str = "root";
-/// In the folder that git may write: what is fetched, and the tree that is unpacked.
+/// In the folder that git may write: the fetched repository, and the archive of its tree.
 const REPOSITORY: &str = "repository.git";
 const ARCHIVE: &str = "repository.tar";
-/// Where systems keep the certificates of authorities, and the rules by which libraries for TLS choose ciphers.
+/// Paths of the system's CA certificates, and of the rules by which libraries for TLS choose ciphers.
 const AUTHORITIES: [&str; 8] = [
     "/etc/ssl/certs",
     "/etc/ssl/cert.pem",
@@ -60,7 +60,7 @@ pub(crate) enum FetchError {
     Io(#[from] std::io::Error),
 }
 
-/// Fetches into an empty folder beside `into`; the id of the commit, 40 hex digits, and the files of its tree.
+/// Fetches into an empty folder beside `into`; returns the id of the commit, 40 hex digits, and the files of its tree.
 pub(crate) fn fetch(
     repository: &Repository,
     commit: &str,
@@ -108,7 +108,7 @@ pub(crate) fn fetch(
     let tar = format!("--output={}", inside.join(ARCHIVE).display());
     git.run(&[&git_dir, "archive", "--format=tar", &tar, &id])?;
     let files = unpack(open(&git.folder.join(ARCHIVE))?, false, into, &settings.archive_limits())?;
-    // None of it is needed any more, and all of it counts as disk of the build.
+    // No longer needed, and it would count against the disk limit of the build.
     removal::remove(&git.folder)?;
     Ok((id, files))
 }
@@ -121,7 +121,7 @@ pub(crate) fn open(path: &Path) -> std::io::Result<File> {
 }
 
 struct Git<'a> {
-    /// What git may write.
+    /// The folder that git may write.
     folder: PathBuf,
     run_folder: PathBuf,
     /// The repository that is fetched, where it is a folder of this machine.

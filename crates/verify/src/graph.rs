@@ -53,7 +53,7 @@ impl Unit {
         if self.is_compiled() {
             is_macro.then_some(ProgramKind::Macro)
         } else {
-            // Whatever cargo does beside compiling is a run of something.
+            // Every mode of cargo other than compiling runs something.
             Some(ProgramKind::BuildScript)
         }
     }

@@ -44,7 +44,7 @@ pub(crate) struct BuildOptions {
 /// One run, as the worker needs it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// Folder of the run, with the deployed module in it; the worker's alone.
+    /// Folder of the run, which holds the deployed module; only the worker uses it.
     pub(crate) folder: PathBuf,
     /// Where source trees are stored.
     pub(crate) blobs: PathBuf,
@@ -56,7 +56,7 @@ pub(crate) struct Job {
     pub(crate) settings: Settings,
 }
 
-/// Where a run is.
+/// Stage of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -76,7 +76,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The word in answers.
+    /// Its name in answers.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -88,7 +88,7 @@ impl Stage {
         }
     }
 
-    /// The stage of a word.
+    /// The stage with a name.
     pub fn named(word: &str) -> Option<Self> {
         [Self::Queued, Self::Fetching, Self::Unpacking, Self::Building, Self::Comparing, Self::Finished]
             .into_iter()
@@ -109,9 +109,9 @@ pub struct Built {
     pub rustc: String,
     /// Digest of the list of source files; `None` when the store of sources was full.
     pub sources: Option<String>,
-    /// Bytes that the store grew by.
+    /// Bytes by which the store grew.
     pub stored_bytes: u64,
-    /// Whether the build was shut off from this machine.
+    /// Whether the build was isolated from this machine.
     pub isolated: bool,
     /// Programs of the submission that ran while it was built.
     #[serde(default)]
@@ -119,7 +119,7 @@ pub struct Built {
     /// Settings of the submission that had no effect.
     #[serde(default)]
     pub ignored: Vec<String>,
-    /// Whether the same module came of a second build without build scripts.
+    /// Whether a second build without build scripts gave the same module.
     #[serde(default)]
     pub repeated: bool,
     /// End of the build's output.
@@ -133,7 +133,7 @@ pub struct Built {
 pub enum ProgramKind {
     /// It runs before its package is compiled, and may generate files for it.
     BuildScript,
-    /// It runs inside of the compiler, and writes a part of the code.
+    /// It runs inside of the compiler and generates a part of the code.
     Macro,
 }
 
@@ -162,7 +162,7 @@ pub struct HowBuilt {
     pub programs: Vec<Program>,
     /// Settings of the submission that had no effect.
     pub ignored: Vec<String>,
-    /// Whether the same module came of a second build without build scripts.
+    /// Whether a second build without build scripts gave the same module.
     pub repeated: bool,
     /// Whether the build was isolated from the machine.
     pub isolated: bool,

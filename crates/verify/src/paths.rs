@@ -1,4 +1,4 @@
-//! Names inside a source tree: what a path may be, and where a link may lead.
+//! Names inside a source tree: which paths are valid, and where links may lead.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ const GIT_FOLDER: &str = ".git";
 /// Why a path is refused. Texts from outside are shown escaped and shortened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// Begins at the root of a machine.
+    /// An absolute path.
     #[error("`{0}` is absolute")]
     Absolute(String),
-    /// Climbs.
+    /// It contains `..`.
     #[error("`{0}` holds `..`")]
     Climbs(String),
-    /// Bytes that are no text, or text that is not printable.
+    /// Bytes that are not UTF-8, or text that is not printable.
     #[error("`{0}` is not readable text")]
     NotText(String),
     /// Longer or deeper than a path may be.
@@ -63,7 +63,7 @@ pub(crate) fn tree_path(bytes: &[u8]) -> Result<Option<String>, PathError> {
     Ok(Some(parts.join("/")))
 }
 
-/// A text from outside as an error may show it.
+/// An untrusted text, escaped and shortened for an error.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     const SHOWN_MAX: usize = 80;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN_MAX)]);
@@ -106,7 +106,7 @@ impl Names {
     }
 
     fn add(&mut self, path: &str, kind: Kind) -> Result<(), PathError> {
-        // Every folder above it is one from now on, named or not.
+        // All its parent folders exist from now on, named by the archive or not.
         for (index, _) in path.match_indices('/') {
             let above = &path[..index];
             match self.kinds.get(above) {
@@ -144,7 +144,7 @@ impl Names {
         Ok(links)
     }
 
-    /// Walks a path as a system would.
+    /// Resolves a path as the operating system would.
     fn stays_inside(&self, path: &str) -> bool {
         let mut ahead: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
         let mut here: Vec<String> = Vec::new();

@@ -48,7 +48,7 @@ pub enum RecordsError {
     /// The database does not answer.
     #[error("the records of verification cannot be consulted: {0}")]
     Unavailable(#[from] DatabaseError),
-    /// A row is not as it was written.
+    /// A row is damaged.
     #[error("a record of verification is damaged: {0}")]
     Damaged(String),
 }
@@ -93,7 +93,7 @@ pub struct Record {
     pub wasm_sha256: String,
     /// The run that built it.
     pub run: String,
-    /// How near the built module came.
+    /// How similar the built module is.
     pub verdict: Verdict,
     /// Similarity in hundredths of a per cent.
     pub similarity: u32,
@@ -153,7 +153,7 @@ pub struct Attestation {
     /// As it was submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_pct: Option<serde_json::Number>,
-    /// For people.
+    /// Note for human readers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The alkane by which the module was named.
@@ -260,7 +260,7 @@ impl Records {
         Ok(done)
     }
 
-    /// Forgets the oldest runs that have ended, down to so many.
+    /// Removes the oldest runs that have ended until this many are left.
     pub(crate) async fn forget_runs(&self, keep: usize) -> Result<(), RecordsError> {
         query(
             "DELETE FROM run WHERE ended_at IS NOT NULL AND id NOT IN (SELECT id FROM run ORDER BY created_at DESC LIMIT $1)",
@@ -284,7 +284,7 @@ impl Records {
         row.as_ref().map(record_of).transpose()
     }
 
-    /// The newest runs for a module that have ended, up to so many.
+    /// The newest runs for a module that have ended, at most this many.
     pub(crate) async fn attempts(&self, wasm_sha256: &str, most: usize) -> Result<Vec<Run>, RecordsError> {
         let rows = query(concat!(
             run!(),

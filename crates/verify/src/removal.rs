@@ -7,16 +7,16 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long processes that are being ended may still be in the way.
+/// How long to retry while processes that are being ended still use the folder.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);
-/// What the owner needs to empty a folder.
+/// Permissions that the owner needs to empty a folder.
 const OWNERS: u32 = 0o700;
 
-/// Removes a folder with all that it holds; one that is not there is as good. Links are removed and not followed.
+/// Removes a folder and its content; a missing one is no error. Links are removed and not followed.
 ///
 /// # Errors
-/// What stood in the way to the last.
+/// The error of the last attempt.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -50,7 +50,7 @@ fn emptied(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Empties one folder of the first level: its files go, its folders move beside it.
+/// Empties one folder of the first level: its files are removed, its folders move beside it.
 fn raised(folder: &Path, beside: &Path, moved: &mut u64) -> io::Result<()> {
     opened(folder)?;
     for entry in fs::read_dir(folder)? {
@@ -81,7 +81,7 @@ fn gone(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Lets the owner into a folder.
+/// Gives the owner access to a folder.
 fn opened(folder: &Path) -> io::Result<()> {
     let mut permissions = folder.symlink_metadata()?.permissions();
     if permissions.mode() & OWNERS == OWNERS {
@@ -113,7 +113,7 @@ mod tests {
         let run = folder.path().join("run");
         fs::create_dir(&run).unwrap();
         chain(&run, 30_000);
-        // A stack on which a walk that recurses would not come far.
+        // A stack too small for a walk that recurses.
         let small = std::thread::Builder::new().stack_size(128 << 10);
         let removed = small.spawn({
             let run = run.clone();

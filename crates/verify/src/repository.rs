@@ -1,4 +1,4 @@
-//! Which git repositories may be fetched: `https` from named hosts, without anything that git would take for more than a URL.
+//! Which git repositories may be fetched: `https` from named hosts, without anything that git would interpret as more than a URL.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs as _};
@@ -24,7 +24,7 @@ pub enum Repository {
         /// The whole URL.
         url: String,
     },
-    /// A folder of this machine, for tests and for operators who mirror.
+    /// A folder of this machine, for tests and for operators with mirrors.
     Local {
         /// The folder.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum RepositoryError {
     /// Not `https`.
     #[error("repo_url must begin with https://")]
     Scheme,
-    /// Something else than a host and a plain path.
+    /// Not a host and a plain path.
     #[error(
         "repo_url must be https://<host>/<path> of letters, digits and `._~-`, without user, port, query or fragment"
     )]

@@ -1,7 +1,8 @@
-//! The second build of a source whose first one ran programs of the submission. No build script and no cargo runs in it: each call of the compiler
-//! that leads to the module is made again, in an order that follows from what cargo had planned before any of these programs ran, each
-//! isolated by itself, with one empty folder to write into and everything else read-only. Of the first build it takes the
-//! generated files and the directives of build scripts. Macros run inside of the compiler that needs them, and nowhere else.
+//! The second build of a source whose first one ran programs of the submission. No build script and no cargo runs in it:
+//! each call of the compiler that leads to the module is made again, in an order that follows from what cargo had planned
+//! before any of these programs ran, each isolated by itself, with one empty folder to write into and everything else
+//! read-only. Of the first build it takes the generated files and the directives of build scripts. Macros run inside of the
+//! compiler that needs them, and nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -24,7 +25,7 @@ const COMPILED: &str = "compiled";
 /// Folder of build scripts' runs, below `release` of the machine and of the target.
 const SCRIPTS: &str = "build";
 
-/// Builds again; the bytes of the module.
+/// Builds again and returns the bytes of the module.
 ///
 /// # Errors
 /// A call of the first build is not one that cargo planned, or one ends otherwise than the first time.
@@ -123,7 +124,7 @@ impl Planned {
             && (graph.has_build_script(unit) || self.has_no_more_features_than(unit))
     }
 
-    /// A build script may switch on further ones, as any other condition.
+    /// A build script may enable further features, because it may set any condition.
     fn has_no_more_features_than(&self, unit: &Unit) -> bool {
         self.features.iter().all(|feature| unit.features.contains(feature))
     }
@@ -141,19 +142,19 @@ impl Planned {
     }
 }
 
-/// Calls in an order in which each finds what it needs; the last makes the module.
+/// Calls in an order in which each finds the files that it needs; the last makes the module.
 struct Plan {
     order: Vec<usize>,
 }
 
 impl Plan {
-    /// Follows what cargo planned from its end. A call must be the only one for its unit, and may name no file but those of the
-    /// units that its own needs.
+    /// Follows cargo's plan from its end. A call must be the only one for its unit, and may name no files but those of the
+    /// dependencies of that unit.
     fn of(graph: &Graph, calls: &[Planned]) -> Result<Self, Failure> {
         let [root] = graph.roots[..] else { return Err(differs("cargo planned more than one module")) };
         let mut order = Vec::new();
         let mut made: HashMap<usize, usize> = HashMap::new();
-        // A unit comes once to have its own looked at first, and once more for itself.
+        // Every unit is visited twice: first to visit its dependencies, then to find its call.
         let mut ahead = vec![(root, false)];
         while let Some((index, is_ready)) = ahead.pop() {
             let unit = graph.units.get(index).ok_or_else(|| differs("cargo's plan is not whole"))?;
@@ -182,7 +183,7 @@ impl Plan {
                 call.1.is_of(unit, graph) && call.1.externs.iter().all(knows)
             };
             let mut fitting: Vec<(usize, &Planned)> = calls.iter().enumerate().filter(fits).collect();
-            // Of calls for one crate with different features the one that has those of the unit and no more.
+            // Of several calls for one crate, the one with exactly the features of the unit.
             if fitting.len() > 1 {
                 fitting.retain(|(_, call)| call.has_no_more_features_than(unit));
             }
@@ -211,14 +212,14 @@ impl<'a> Second<'a> {
     fn prepare(folders: &'a BuildFolders<'a>, deadline: Instant) -> Result<Self, Failure> {
         let first = folders.here("target").canonicalize().map_err(|error| folders.internal(&error))?;
         let made = folders.here(MADE);
-        // What the first build left in its home is not there any more.
+        // Files that the first build left in its home folder must not influence the second.
         folders.clear("home").map_err(|error| folders.internal(&error))?;
         fs::create_dir(&made).map_err(|error| folders.internal(&error))?;
         let mut scripts = Vec::new();
         for above in [Path::new("release").to_owned(), Path::new(crate::toolchain::TARGET).join("release")] {
             let run = above.join(SCRIPTS);
             fs::create_dir_all(made.join(&run)).map_err(|error| folders.internal(&error))?;
-            // What a build script left may lead anywhere.
+            // A build script may have replaced the folder by a link to anywhere.
             let from = first.join(&run);
             if from.canonicalize().ok().as_ref() == Some(&from) && from.is_dir() {
                 scripts.push(run);
@@ -227,7 +228,7 @@ impl<'a> Second<'a> {
         Ok(Self { folders, deadline, scripts })
     }
 
-    /// One call of the compiler; its files are there for those that follow.
+    /// Makes one call of the compiler and adds its files to those that later calls can read.
     fn compile(&self, planned: &Planned) -> Result<(), Failure> {
         let folders = self.folders;
         let internal = |error: std::io::Error| folders.internal(&error);
@@ -245,8 +246,8 @@ impl<'a> Second<'a> {
         Ok(())
     }
 
-    /// The last call, in two: one compiles, with the macros that it needs, and the other links, with nothing of the submission in it. The
-    /// bytes of the module, which the second alone can have written.
+    /// Makes the last call in two steps: one compiles, with the macros that it needs; the other links, without running anything
+    /// of the submission. Returns the bytes of the module, which only the second step can have written.
     fn link(&self, planned: &Planned) -> Result<Vec<u8>, Failure> {
         let folders = self.folders;
         let internal = |error: std::io::Error| folders.internal(&error);
@@ -255,7 +256,7 @@ impl<'a> Second<'a> {
         let mut compiling = arguments(&planned.call.arguments, &inside);
         compiling.push("-Zno-link".to_owned());
         self.run(planned, compiling)?;
-        // Nothing but objects and the compiler's list of them is there for the linker.
+        // The linker gets only objects and the compiler's list of them.
         let objects = self.written(|name| [".o", ".rlink", ".rmeta"].iter().any(|kind| name.ends_with(kind)))?;
         let compiled = folders.here(COMPILED);
         fs::rename(folders.here(WRITTEN), &compiled).map_err(internal)?;
@@ -346,7 +347,7 @@ fn is_source(word: &str) -> bool {
     !word.starts_with('-') && !word.contains('=') && Path::new(word).extension().is_some_and(|kind| kind == "rs")
 }
 
-/// The arguments with another folder for what is made, and human-readable messages.
+/// The arguments with another output folder, and human-readable messages.
 fn arguments(recorded: &[String], written: &Path) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut words = recorded.iter();

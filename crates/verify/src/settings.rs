@@ -66,7 +66,7 @@ pub struct Settings {
     /// The same of their group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_id: Option<u32>,
-    /// Compilers by name; the first by name serves who asks for none. Without any, that of rustup or of the system.
+    /// Compilers by name; the first by name is used when none is requested. Without any, that of rustup or of the system.
     pub toolchains: BTreeMap<String, ToolchainSettings>,
 }
 
@@ -117,7 +117,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What a source tree may be.
+    /// Limits of a source tree.
     pub(crate) fn archive_limits(&self) -> ArchiveLimits {
         ArchiveLimits {
             bytes_max: self.source_mib * MIB,
@@ -163,7 +163,7 @@ impl Settings {
         Duration::from_secs(self.build_seconds)
     }
 
-    /// When the server gives up a worker that has not come back, though it should have ended by itself.
+    /// Time after which the server kills a worker that should have ended by itself.
     pub(crate) const fn worker_timeout(&self) -> Duration {
         Duration::from_secs(self.fetch_seconds + self.build_seconds + 120)
     }

@@ -1,5 +1,5 @@
-//! Stored sources where several gateways have their records on one server: a source that one has built can be shown by all. A file is
-//! stored in parts, and a reader checks its SHA-256, so that an incomplete one is not used.
+//! Stored sources where several gateways have their records on one server: a source that one has built can be served by
+//! all. A file is stored in parts, and a reader checks its SHA-256, so that an incomplete one is not used.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::verdict::sha256_hex;
 
 /// Bytes of a part: small enough for the timeout of one statement.
 const PART_BYTES: usize = 1 << 20;
-/// What no record names is removed only after so long, since its record may be about to be written.
+/// Files that no record names are removed only after this time, because their record may be about to be written.
 const UNNAMED_MS: UnixMillis = 24 * 60 * 60 * 1_000;
 
 /// A tree could not be copied to the server.
@@ -76,7 +76,7 @@ impl Records {
         Ok(u64::try_from(row.get::<i64>("bytes")?).unwrap_or(0))
     }
 
-    /// A file of the server; `None` where it is not, or not whole.
+    /// A file of the server; `None` where it is missing or incomplete.
     pub(crate) async fn shared(&self, digest: &str) -> Result<Option<Vec<u8>>, RecordsError> {
         let mut bytes = Vec::new();
         for part in 0_i64.. {
@@ -87,7 +87,7 @@ impl Records {
         Ok((sha256_hex(&bytes) == digest).then_some(bytes))
     }
 
-    /// Removes from the server what no record names any more.
+    /// Removes files from the server that no record names any more.
     pub(crate) async fn sweep_shared(&self, lists: &[String], now: UnixMillis) -> Result<(), RecordsError> {
         let mut named: HashSet<String> = lists.iter().cloned().collect();
         for list in lists {
@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(other.shared(&file.sha256).await.unwrap().as_deref(), Some(bytes), "{}", file.path);
         }
 
-        // Named by a record, or new: it stays. Otherwise it goes, whole.
+        // A file that a record names, or a new one, stays. Any other is removed with all its parts.
         let later = 6 + UNNAMED_MS;
         other.sweep_shared(std::slice::from_ref(&list), later).await.unwrap();
         other.sweep_shared(&[], 5).await.unwrap();

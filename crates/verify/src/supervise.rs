@@ -1,4 +1,4 @@
-//! A child of the worker, watched: by the clock, and by what it has taken of memory and disk.
+//! Supervises a child of the worker: its time, and its use of memory and disk.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -15,14 +15,14 @@ use rustix::process::{Pid, Signal};
 
 /// Time between two checks of the limits.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// How long output may still come after the child has ended: a process that holds the pipe then is not waited for.
+/// How long output is read after the child has ended, in case another process still holds the pipe.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Share of a truncated output that is its beginning; the rest is its end.
 const BEGINNING_SHARE: usize = 4;
-/// Memory and disk that the machine keeps for itself, bytes. A child may hide what it takes, but not that it is gone.
+/// Free memory and disk below which a child is ended, bytes: usage that a child hides still lowers them.
 const MEMORY_LEFT_MIN: u64 = 128 << 20;
 const DISK_LEFT_MIN: u64 = 256 << 20;
-/// Unit in which systems report what a file takes.
+/// Unit in which systems report the size of a file on the disk.
 const BLOCK_BYTES: u64 = 512;
 
 /// Limits of a child.
@@ -31,7 +31,7 @@ pub(crate) struct Watch {
     pub(crate) deadline: Instant,
     /// Memory of it and of all that it started, together, in bytes.
     pub(crate) memory_bytes: u64,
-    /// Folders that may hold so many bytes and entries together.
+    /// Folders, and the bytes and entries that they may hold together.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) disk_bytes: u64,
     pub(crate) disk_entries: u64,
@@ -148,7 +148,7 @@ fn end(child: &mut Child) {
 struct Taken {
     bytes: u64,
     entries: u64,
-    /// Whether there is a folder that cannot be looked into: closed, or deeper than a path is long.
+    /// Whether there is a folder that cannot be read: without permission, or deeper than a path can be long.
     is_hidden: bool,
 }
 
@@ -392,7 +392,7 @@ mod tests {
             command.current_dir(folder.path());
             let watch = Watch { folders: vec![folder.path().to_owned()], ..watch(20) };
             let ended = run(command, &watch).unwrap().ended;
-            // Nothing is closed to root.
+            // Root can read everything.
             let is_root = rustix::process::geteuid().is_root();
             let expected = if is_root && script.contains("chmod") { Ended::Time } else { Ended::Disk };
             assert_eq!(ended, expected, "{script}");

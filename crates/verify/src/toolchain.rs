@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::{Settings, ToolchainSettings};
 
-/// What contracts are built for.
+/// The target of contracts.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 /// Folder of the library's sources, below the root of a toolchain.
 const LIBRARY_SOURCES: &str = "lib/rustlib/src/rust/library";
@@ -24,7 +24,7 @@ pub struct Toolchain {
     pub version: String,
     /// First line of `rustc --version`.
     pub version_line: String,
-    /// Commit of the compiler, where it states one.
+    /// Commit of the compiler, where it reports one.
     pub commit: Option<String>,
     /// Whether it has the library for wasm; without, the sources of the library are built along (`-Zbuild-std`).
     pub has_target: bool,
@@ -58,7 +58,7 @@ pub enum ToolchainError {
         /// What is wrong.
         reason: String,
     },
-    /// Nothing on this machine builds for wasm.
+    /// No toolchain of this machine builds for wasm.
     #[error(
         "no Rust toolchain with the target {TARGET} or with the library's sources was found: `rustup target add {TARGET}`, \
          or name one in [verify.toolchains]"

@@ -1,5 +1,5 @@
-//! Compiler and linker of a build. Cargo calls two wrappers of ours instead: each checks the whole command line, whatever it was put together
-//! from, refuses what is not allowed, and executes the real tool. Calls of the compiler are recorded.
+//! Compiler and linker of a build. Cargo calls two wrappers of ours instead: each checks the whole command line, whatever
+//! it was put together from, refuses what is not allowed, and executes the real tool. Calls of the compiler are recorded.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -74,7 +74,7 @@ fn checked(arguments: &[OsString]) -> Result<Command, String> {
             allowed::linker(rest, &paths)?;
             (&paths.linker, rest)
         }
-        // The first argument is the compiler that cargo means; there is but one.
+        // The first argument is the path of the compiler that cargo calls; there is only one.
         (COMPILER, [_, rest @ ..]) => {
             allowed::compiler(rest, &paths)?;
             if rest.iter().any(|word| word == "--out-dir") {
@@ -98,7 +98,7 @@ fn record(arguments: &[String], folder: &Path) -> Result<(), String> {
         folder: std::env::current_dir().map_err(|error| error.to_string())?,
     };
     let text = serde_json::to_vec(&call).map_err(|error| error.to_string())?;
-    // Numbers of processes come again.
+    // Process ids are reused.
     let free = (0..CALLS_MAX).find_map(|round| {
         let name = format!("{}-{round}", std::process::id());
         match File::create_new(folder.join(name)) {

@@ -1,4 +1,4 @@
-//! How a source tree is shown: its nodes, and the file to look at first.
+//! The display of a source tree: its nodes, and the file to show first.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ pub fn nodes(files: &[SourceFile]) -> Vec<Node> {
     nodes
 }
 
-/// The file to look at first: the library of the package, that of the root, any library, the root's manifest,
+/// The file to show first: the library of the package, that of the root, any library, the root's manifest,
 /// any Rust file, any file. Files of dependencies come last.
 pub fn entrypoint<'a>(files: &'a [SourceFile], subdir: &str, package: &str) -> Option<&'a str> {
     const LIBRARY: &str = "src/lib.rs";

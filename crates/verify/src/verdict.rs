@@ -11,10 +11,10 @@ use crate::wasm::{self, Section};
 const VERIFIED_FROM: u32 = 9_700;
 /// Similarity from which it is `partial`.
 const PARTIAL_FROM: u32 = 9_000;
-/// All of it.
+/// Full similarity.
 const WHOLE: u32 = 10_000;
 
-/// How near a built module comes to the deployed one; worst first, so that the better one is the greater.
+/// How similar a built module is to the deployed one; worst first, so that the better one is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -34,7 +34,7 @@ impl Verdict {
         matches!(self, Self::Verified | Self::Reproducible)
     }
 
-    /// The word in answers.
+    /// Its name in answers.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mismatch => "mismatch",
@@ -44,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict of a word.
+    /// The verdict with a name.
     pub fn named(word: &str) -> Option<Self> {
         [Self::Mismatch, Self::Partial, Self::Verified, Self::Reproducible]
             .into_iter()
@@ -96,7 +96,7 @@ pub struct Comparison {
     pub sections: Vec<SectionComparison>,
 }
 
-/// Compares what was built with what is deployed, both unpacked.
+/// Compares the built and the deployed module, both unpacked.
 pub fn compare(built: &[u8], deployed: &[u8]) -> Comparison {
     let bytes_equal = built == deployed;
     let (parts_built, parts_deployed) = match (wasm::sections(built), wasm::sections(deployed)) {

@@ -1,4 +1,5 @@
-//! The part in the serving process: it accepts submissions, runs workers for them, and answers from the records. It never unpacks, builds or compares anything itself.
+//! The part in the serving process: it accepts submissions, runs workers for them, and answers from the records. It never
+//! unpacks, builds or compares anything itself.
 
 use data_encoding::HEXLOWER;
 use std::collections::HashMap;
@@ -39,13 +40,13 @@ const FORGOTTEN_MS: i64 = 48 * 3_600_000;
 pub struct VerifierOptions {
     /// Folder of sources and runs, and of the records where they are on no server.
     pub folder: PathBuf,
-    /// The server that keeps the records; a file in the folder without one.
+    /// The database server of the records; without one they are in a file in the folder.
     pub server: Option<ServerUrl>,
-    /// What the operator decided.
+    /// Settings of the operator.
     pub settings: Settings,
     /// The program whose subcommand is the worker.
     pub program: PathBuf,
-    /// The time of day.
+    /// The clock.
     pub clock: fn() -> UnixMillis,
 }
 
@@ -72,7 +73,7 @@ impl From<RecordsError> for SubmitError {
     }
 }
 
-/// A read went wrong.
+/// A read failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The records.
@@ -109,7 +110,7 @@ fn foreign_user(settings: &Settings) -> Option<u32> {
     (user != 0).then_some(user)
 }
 
-/// Lets a foreign user of builds pass through a folder; what is in it stays closed.
+/// Lets a foreign user of builds pass through a folder, without access to its content.
 async fn let_pass(settings: &Settings, folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     if foreign_user(settings).is_none() {
@@ -167,7 +168,7 @@ impl Verifier {
         Box::pin(async move {
             let failed = |source| OpenError::Folder { folder: options.folder.clone(), source };
             let runs = options.folder.join("runs");
-            // Leftovers of runs that are not awaited any more. Whatever they are, they do not keep an instance from its start.
+            // Leftovers of runs that have ended. A failure to remove them must not prevent the start.
             remove(runs.clone()).await;
             tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
             for folder in [&options.folder, &runs] {
@@ -395,7 +396,7 @@ impl Verifier {
         }
     }
 
-    /// Puts stored sources where the other gateways find them.
+    /// Copies stored sources to the server, where the other gateways can read them.
     async fn share(&self, list: &str, now: UnixMillis) {
         if self.options.server.is_none() {
             return;

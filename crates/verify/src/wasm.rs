@@ -1,11 +1,12 @@
 //! The sections of a WASM module, as far as a comparison needs them.
 
-/// Id of custom sections, which hold names and notes and change nothing of what a module does.
+/// Id of custom sections, which hold names and notes and do not change what a module does.
 const CUSTOM: u8 = 0;
 /// Id of the section that holds the functions' instructions.
 pub(crate) const CODE: u8 = 10;
 const HEADER: &[u8] = b"\0asm\x01\0\0\0";
-/// Sections beside the custom ones. Of each kind a valid module has one; a file with more than a few is made to be slow to compare.
+/// Sections beside the custom ones. Of each kind a valid module has one; a file with more than a few is an attempt to
+/// make the comparison slow.
 const SECTIONS_MAX: usize = 64;
 
 /// One section without its head.

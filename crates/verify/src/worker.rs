@@ -21,7 +21,8 @@ const JOB_BYTES_MAX: u64 = 1 << 20;
 /// The hidden subcommand: reads a job from standard input and reports on standard output. It ends when its input does,
 /// because then the server has gone.
 pub fn run() -> ExitCode {
-    // Builds may have a user of their own, who reads what is unpacked here; the folder of the server shields it from all others.
+    // Builds may have a user of their own, who must be able to read the unpacked files; the folder of the server shields
+    // it from all others.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     match job() {
         Ok(job) => {
@@ -90,7 +91,7 @@ fn work(job: &Job) -> Result<Built, Failure> {
     let build = compile::build(job)?;
     let deployed = fs::read(job.folder.join(DEPLOYED)).map_err(|error| internal(&error))?;
     let comparison = compare(&build.module.bytes, &deployed);
-    // Programs of the submission can have made any module, so what counts for them is made again without them.
+    // Programs of the submission can have made any module, so a result in their favour is repeated without them.
     let isolated = job.settings.isolation == Isolation::Required;
     let repeated = isolated && build.ran_programs() && comparison.verdict > Verdict::Mismatch;
     if repeated {

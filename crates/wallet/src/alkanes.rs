@@ -1,4 +1,4 @@
-//! Alkanes by id, with arithmetic that notices its limits.
+//! Alkanes by id, with checked arithmetic.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl Alkanes {
         other.iter().try_for_each(|(id, amount)| self.add(id, amount))
     }
 
-    /// What is there of `id`.
+    /// The amount of `id`.
     pub fn amount(&self, id: AlkaneId) -> u128 {
         self.0.get(&id).copied().unwrap_or(0)
     }
@@ -51,7 +51,7 @@ impl Alkanes {
         taken
     }
 
-    /// What is left without `other`; the first id of which there is too little otherwise.
+    /// The rest after subtracting `other`, or the first id of which there is too little.
     ///
     /// # Errors
     /// The id that is short.
@@ -65,7 +65,7 @@ impl Alkanes {
         Ok(rest)
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

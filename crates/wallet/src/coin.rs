@@ -35,7 +35,7 @@ pub struct Coin {
     pub ordinals: Ordinals,
 }
 
-/// What a coin may be used for without being named.
+/// Uses of a coin that is not named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     /// Its satoshis: it carries nothing else.
@@ -83,7 +83,7 @@ impl Coin {
         self.output.value.to_sat()
     }
 
-    /// What it may be used for. `assume_plain`: coins of unknown content above [`SMALL_OUTPUT_MAX_SATS`] carry nothing.
+    /// Its allowed use. `assume_plain`: coins of unknown content above [`SMALL_OUTPUT_MAX_SATS`] carry nothing.
     pub(crate) fn usable_for(&self, assume_plain: bool) -> Use {
         if self.immature {
             return Use::Excluded(ExclusionReason::Immature);

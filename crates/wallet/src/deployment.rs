@@ -64,7 +64,7 @@ pub struct DeploymentPlan {
 }
 
 impl Deployment {
-    /// What is called.
+    /// The target and the inputs of the call.
     pub fn cellpack(&self) -> Cellpack {
         let target = match self.reserved {
             Some(tx) => AlkaneId { block: CREATE_RESERVED_BLOCK, tx },
@@ -133,7 +133,7 @@ pub fn plan_deployment(deployment: &Deployment, funds: &Funds) -> Result<Deploym
     let recipient = Recipient { script: script.clone(), sats: value, alkanes: Alkanes::default() };
     let intent = Intent::Send(vec![recipient]);
     let mut funds_of_commit = funds.clone();
-    // What the two transactions pay together is judged at the reveal.
+    // The fee of both transactions together is checked at the reveal.
     funds_of_commit.allow_high_fee = true;
     let mut commit = plan_without(&intent, &funds_of_commit, &reserved)?;
     let vout = commit.position(Role::Recipient).expect("the intent has one recipient");
@@ -228,7 +228,7 @@ impl Reveal {
         Ok(Self { inputs, outputs, plan, available, needed })
     }
 
-    /// Puts what is too much into the owner's output.
+    /// Adds the surplus to the owner's output.
     fn finish(self, allow_high_fee: bool) -> Result<Plan, PlanError> {
         let Self { outputs, mut plan, available, needed, .. } = self;
         let Some(surplus) = available.checked_sub(needed) else {
@@ -240,7 +240,7 @@ impl Reveal {
         let owner = &mut plan.outputs[0].output;
         owner.value = Amount::from_sat(owner.value.to_sat().saturating_add(surplus));
         check_limits(&plan, allow_high_fee, CODE_TOO_LARGE)?;
-        // Long witnesses are no concern of the person who looks at the warnings; unknown coins cannot be here.
+        // No coin is named here, so none of unknown content is spent and the warning does not apply.
         plan.warnings.retain(|warning| !matches!(warning, Warning::UnknownContent { .. }));
         checked(plan, &[])
     }

@@ -1,4 +1,4 @@
-//! What a transaction pays for its size.
+//! Feerates of transactions.
 
 use std::fmt;
 use std::str::FromStr;

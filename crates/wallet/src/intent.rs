@@ -1,4 +1,4 @@
-//! What the owner wants done.
+//! The owner's intent.
 
 use bitcoin::ScriptBuf;
 use paraffin_alkanes::codec::Cellpack;
@@ -31,16 +31,16 @@ pub struct Recipient {
     pub alkanes: Alkanes,
 }
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intent {
     /// Pay bitcoin and alkanes.
     Send(Vec<Recipient>),
     /// Call a contract.
     Call {
-        /// Whom, and with which inputs.
+        /// The contract and its inputs.
         cellpack: Cellpack,
-        /// What the contract is given.
+        /// The alkanes that the contract receives.
         incoming: Alkanes,
         /// Recipient of the results; the owner when absent. A refund always goes to the owner.
         results_to: Option<ScriptBuf>,

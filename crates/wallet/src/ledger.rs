@@ -1,4 +1,4 @@
-//! Where alkanes go in a finished transaction, by the rules of the ledger (protocol B5).
+//! Destinations of alkanes in a finished transaction, by the rules of the ledger (protocol B5).
 //!
 //! Contracts are not run: what a message brings in is listed as handed to the contract. This is an independent check of a
 //! plan, so it starts from the transaction's bytes and shares nothing with the planner.
@@ -12,14 +12,14 @@ use paraffin_alkanes::codec::{
 
 use crate::alkanes::{Alkanes, AlkanesOverflow};
 
-/// Where everything ended up.
+/// Destinations of all alkanes of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Flow {
-    /// What arrives at outputs that can be spent, by number.
+    /// Alkanes of spendable outputs, by number of the output.
     pub outputs: BTreeMap<u32, Alkanes>,
-    /// What messages bring to their contracts, by position of the protostone.
+    /// Alkanes that messages hand to their contracts, by position of the protostone.
     pub messages: BTreeMap<usize, Alkanes>,
-    /// What can never be spent.
+    /// Alkanes that can never be spent.
     pub lost: Alkanes,
 }
 

@@ -62,7 +62,7 @@ pub struct PlannedInput {
     pub path: SpendPath,
 }
 
-/// What an output is for.
+/// The purpose of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The owner's alkanes: results, refunds and what is left over.
@@ -75,24 +75,24 @@ pub enum Role {
     Signer,
     /// Contract code is committed to.
     Commit,
-    /// What is left of the satoshis.
+    /// Change.
     Change,
     /// The runestone with the protostones.
     Runestone,
 }
 
-/// An output with what it is for.
+/// An output with its purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedOutput {
     /// Value and script.
     pub output: TxOut,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
     /// Alkanes that certainly arrive; results of a call come on top.
     pub alkanes: Alkanes,
 }
 
-/// What a person should know before signing.
+/// A warning for the person who signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
     /// Nodes before Bitcoin Core 30 do not relay so long an `OP_RETURN` output.
@@ -114,22 +114,22 @@ pub enum Warning {
     },
 }
 
-/// A transaction that is ready to be looked at and signed.
+/// A transaction that is ready to be reviewed and signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// What is spent, in order.
+    /// The inputs, in order.
     pub inputs: Vec<PlannedInput>,
-    /// What is made, in order.
+    /// The outputs, in order.
     pub outputs: Vec<PlannedOutput>,
     /// The protostones, in order.
     pub protostones: Vec<Protostone>,
-    /// What the called contract is given: its id, and alkanes.
+    /// The id of the called contract, and the alkanes that it receives.
     pub given: Option<(AlkaneId, Alkanes)>,
     /// Satoshis for the miner.
     pub fee: u64,
     /// Weight units once it is signed; never less than the true figure.
     pub weight: u64,
-    /// What a person should know.
+    /// Warnings for the person who signs.
     pub warnings: Vec<Warning>,
 }
 
@@ -389,7 +389,7 @@ impl<'a> Draft<'a> {
         Plan { inputs, outputs, protostones, given, fee, weight, warnings }
     }
 
-    /// What the intent promises each output, by number.
+    /// The alkanes that each output must get by the intent, by number.
     pub(crate) fn arrivals(&self) -> Vec<(u32, Alkanes)> {
         match self.intent {
             Intent::Send(recipients) => {

@@ -1,4 +1,4 @@
-//! Partially signed transactions: what other signers read.
+//! Partially signed transactions (PSBT), for other signers.
 
 use std::collections::BTreeMap;
 

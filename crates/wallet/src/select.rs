@@ -1,4 +1,4 @@
-//! Which coins are spent.
+//! Coin selection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::fee_rate::FeeRate;
 /// All satoshis that can exist.
 const SATS_MAX: u64 = 21_000_000 * 100_000_000;
 
-/// What there is to spend, and how carefully.
+/// The available coins, and the rules for spending them.
 #[derive(Debug, Clone)]
 pub struct Funds {
     /// The owner's unspent outputs.
@@ -23,7 +23,7 @@ pub struct Funds {
     pub named: Vec<OutPoint>,
     /// Whether coins of unknown content above 1,000 satoshis count as plain.
     pub assume_plain: bool,
-    /// What to pay.
+    /// The feerate.
     pub fee_rate: FeeRate,
     /// Whether a fee out of proportion is accepted.
     pub allow_high_fee: bool,

@@ -19,7 +19,7 @@ use crate::plan::{Plan, SpendPath};
 /// Longest text that is read as a key.
 const WIF_LEN_MAX: usize = 64;
 
-/// Which address of a key is meant.
+/// The kind of address of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressKind {
     /// Pay to taproot, by key alone (BIP86).

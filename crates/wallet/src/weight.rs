@@ -1,4 +1,4 @@
-//! What inputs weigh once they are signed.
+//! Weights of signed inputs, predicted.
 
 use bitcoin::transaction::{InputWeightPrediction, predict_weight};
 use bitcoin::{Script, TxOut};

@@ -8,7 +8,7 @@ pub(crate) fn run(body: &[u8]) {
     let tables = Tables::on("regtest");
     let Ok(events) = read(body, &tables, 1_784_592_000_000_000) else { return };
     let effects: Vec<Effect> = events.into_iter().map(|event| event.effect).collect();
-    let (mut forth, mut back) = (Book::new(Limits::default()), Book::new(Limits::default()));
+    let (mut forth, mut back) = (MarketBook::new(Limits::default()), MarketBook::new(Limits::default()));
     for effect in &effects {
         if let Effect::Order(order) = effect {
             let text: Value = serde_json::from_slice(order.text()).expect("the envelope is JSON");

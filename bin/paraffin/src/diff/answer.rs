@@ -39,7 +39,7 @@ pub(super) struct Part {
 /// Result of a request for a block.
 pub(super) enum Lookup {
     /// The digests of the block.
-    Known(Digests),
+    Block(Digests),
     /// The height is above the tip.
     AboveTip,
 }

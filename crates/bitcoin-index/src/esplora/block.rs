@@ -57,7 +57,7 @@ impl EsploraBlock {
     }
 }
 
-/// Where a block stands; all but the flag is `null` for a block that is unknown or not in the best chain.
+/// Status of a block in the chain; all but the flag is `null` for a block that is unknown or not in the best chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BlockStatus {
     /// Whether the block is in the indexed chain.

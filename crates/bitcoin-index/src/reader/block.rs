@@ -104,7 +104,7 @@ impl BitcoinIndex {
         Ok(blocks)
     }
 
-    /// Where a block stands.
+    /// Status of a block in the chain.
     pub fn block_status(&self, hash: &BlockHash) -> Result<BlockStatus, ReadError> {
         let height = self.block_height(hash)?;
         let next_best = match height.and_then(|height| height.checked_add(1)) {

@@ -9,7 +9,7 @@ use crate::esplora::TransactionStatus;
 use crate::rows::{BlockRow, TransactionRow};
 use crate::tables::BLOCKS;
 
-/// A confirmed transaction and where its bytes stand.
+/// A confirmed transaction and the location of its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TxLocation {
     /// Transaction id.
@@ -97,7 +97,7 @@ impl<'a> Locator<'a> {
         Ok(TransactionStatus::confirmed(height, block.hash, block.time))
     }
 
-    /// Reads the blocks at some heights: by one scan where they stand close together.
+    /// Reads the blocks at some heights: by one scan where they are close together.
     pub(super) fn read_blocks(&mut self, heights: impl Iterator<Item = Height>) -> Result<(), ReadError> {
         let missing: BTreeSet<Height> = heights.filter(|height| !self.blocks.contains_key(height)).collect();
         let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };

@@ -62,7 +62,7 @@ impl BitcoinIndex {
         Ok(self.block_hash(height)?.map(|hash| BlockId { height, hash }))
     }
 
-    /// Where this store keeps raw transactions; `None` while it is empty.
+    /// The setting of raw transactions of this store; `None` while it is empty.
     ///
     /// # Errors
     /// [`ReadError`] when reading fails.

@@ -27,7 +27,7 @@ pub struct ScriptEffect {
 /// Errors are those of reading unless another is named.
 #[allow(clippy::missing_errors_doc)]
 impl BitcoinIndex {
-    /// Where the transaction stands; `None` when it is not in the indexed chain. Of two with one id (BIP30), the newer.
+    /// Location of the transaction; `None` when it is not in the indexed chain. Of two with one id (BIP30), the newer.
     pub fn transaction_location(&self, txid: &Txid) -> Result<Option<TxLocation>, ReadError> {
         let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
         let mut cursor = PageCursor::default();

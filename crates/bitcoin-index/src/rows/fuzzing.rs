@@ -1,4 +1,4 @@
-//! The decoders of rows, opened for the fuzz targets. Each answers whether the bytes are a row; what is one is written again
+//! The decoders of rows, opened for the fuzz targets. Each returns whether the bytes are a row; a valid one is encoded again
 //! and must then have the same content.
 
 use super::outpoint::Funding;

@@ -1,7 +1,7 @@
 use super::varint::{put_varint, take_varint_u32};
 use super::{RowError, take, take_u32};
 
-/// How many bits of a hash stand in a key; the rest of the 8 bytes is zero. Always 64 outside tests, which narrow it to
+/// How many bits of a hash are in a key; the rest of the 8 bytes is zero. Always 64 outside tests, which narrow it to
 /// meet collisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PrefixWidth(u32);

@@ -82,7 +82,7 @@ impl PageWriter {
     }
 }
 
-/// One transaction as its row keeps it.
+/// One transaction as encoded in its row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TransactionRow<'a> {
     pub(crate) number: u32,

@@ -77,7 +77,7 @@ impl<'a> PackedScript<'a> {
         self.packed
     }
 
-    /// The script as it stands in the output.
+    /// The script as in the output.
     pub(crate) fn to_script(self) -> ScriptBuf {
         match (self.tag, self.body.first_chunk::<20>(), self.body.first_chunk::<32>()) {
             (P2PKH, Some(hash), _) => ScriptBuf::new_p2pkh(&PubkeyHash::from_byte_array(*hash)),

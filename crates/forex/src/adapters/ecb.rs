@@ -8,7 +8,7 @@ use crate::sheet::{Reading, Sheet, rate};
 /// Most columns of a row; the feed has some forty with all its details.
 const COLUMNS_MAX: usize = 200;
 
-/// Where the columns that count stand.
+/// Indexes of the columns that are read.
 struct Columns {
     currency: usize,
     day: usize,

@@ -15,7 +15,7 @@ use crate::sheet::{Reading, Sheet, rate, whole_units};
 /// Most rates of an answer.
 const ENTRIES_MAX: usize = 10_000;
 
-/// The members of an object with those that stand there twice.
+/// The members of an object, duplicates included.
 struct Pairs(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Pairs {

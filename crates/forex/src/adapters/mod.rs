@@ -17,7 +17,7 @@ use crate::sheet::Reading;
 /// Largest answer of a feed, bytes; the largest known has some 100 KiB.
 pub(crate) const BODY_BYTES_MAX: usize = 2 << 20;
 
-/// The rates that are served where no source is configured, of the day that stands in them.
+/// The rates that are served where no source is configured, of the day that they state.
 pub const SAMPLE: &[u8] = include_bytes!("../../sample/rates.json");
 
 /// A form of feed (docs/forex.md).

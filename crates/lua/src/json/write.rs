@@ -1,4 +1,4 @@
-//! Lua to JSON. No method of a value is run: what is written is what the tables hold.
+//! Lua to JSON. No metamethod of a value is run: the raw content of tables is written.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -68,7 +68,7 @@ impl Writer<'_> {
             Value::Boolean(true) => self.push("true"),
             Value::Boolean(false) => self.push("false"),
             Value::Integer(integer) => self.push(&integer.to_string()),
-            // JSON has neither infinities nor what is no number.
+            // JSON has neither infinities nor NaN.
             Value::Number(float) if !float.is_finite() => self.push("null"),
             Value::Number(float) => self.push(&serde_json::json!(float).to_string()),
             Value::String(text) => {

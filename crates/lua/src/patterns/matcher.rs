@@ -8,7 +8,7 @@ use crate::meter::{Exhausted, Meter};
 const CAPTURES_MAX: usize = 32;
 /// Items of a pattern that each wait for the rest of it; the frames of the native stack that one match takes.
 const DEPTH_MAX: u32 = 200;
-/// Steps between two looks at the meter.
+/// Steps between two checks of the meter.
 const STEPS_PER_LOOK: u32 = 4096;
 
 /// Why matching failed.
@@ -27,10 +27,10 @@ pub(crate) enum PatternError {
 
 type Step<T> = Result<T, PatternError>;
 
-/// What a capture holds.
+/// The value of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Capture {
-    /// Bytes from, and their number.
+    /// Start and number of bytes.
     Bytes(usize, usize),
     /// The position itself, counted from 0.
     Position(usize),
@@ -215,7 +215,7 @@ impl<'a> Matcher<'a> {
         Ok(end_of_match)
     }
 
-    /// `%1` to `%9`: what a capture holds, once more.
+    /// `%1` to `%9`: the content of a capture again.
     fn repeated(&mut self, at: usize, digit: u8) -> Step<Option<usize>> {
         let number = digit - b'0';
         let wrong = PatternError::CaptureIndex(number);
@@ -232,7 +232,7 @@ impl<'a> Matcher<'a> {
         Ok(again.then_some(at + length))
     }
 
-    /// `%bxy`: from an x to the y that closes it.
+    /// `%bxy`: from an x to the matching y.
     fn balanced(&mut self, at: usize, rest: &[u8]) -> Step<Option<usize>> {
         let [open, close, ..] = *rest else {
             return Err(PatternError::Malformed("malformed pattern (missing arguments to '%b')"));

@@ -12,7 +12,7 @@ use crate::fault::{fail, raise, text_argument};
 use crate::meter::Meter;
 use matcher::{Capture, Matcher, PatternError};
 
-/// Bytes that mean something in a pattern.
+/// Bytes with a special meaning in patterns.
 const SPECIAL: &[u8] = b"^$*+?.([%-";
 
 /// Puts the four primitives into `table`: `find`, `match`, and for the library's own loops `scan` and `replace`.
@@ -28,7 +28,7 @@ pub(crate) fn install(lua: &Lua, table: &Table, meter: &Rc<Meter>, bytes_max: us
     table.set("replace", lua.create_function(replace)?)
 }
 
-/// What is left out counts as `nil`.
+/// Missing arguments count as `nil`.
 fn argument(arguments: &MultiValue, index: usize) -> Value {
     arguments.get(index).cloned().unwrap_or(Value::Nil)
 }

@@ -46,7 +46,7 @@ impl Server {
     }
 }
 
-/// Begins to connect, and goes on in the background for as long as the context lives.
+/// Begins to connect, and reconnects in the background until the context is dropped.
 pub(super) async fn connect(options: &NatsOptions) -> Result<Server, StreamError> {
     check_name(&options.stream)?;
     let wrong = |reason: String| StreamError::Settings { reason };

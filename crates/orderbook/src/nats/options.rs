@@ -20,7 +20,7 @@ pub struct NatsOptions {
     pub login: Login,
     /// Files for TLS.
     pub tls: TlsFiles,
-    /// How long a start waits for the server before it goes on without it.
+    /// How long a start waits for the server before it continues without it.
     pub start_within: Duration,
 }
 

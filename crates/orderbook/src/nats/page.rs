@@ -69,7 +69,7 @@ async fn read(reader: &PullConsumer, since: u64, limit: usize) -> Result<EventsP
     Ok(page)
 }
 
-/// The JSON of an event; it stands in JSON as it is, so it must be some.
+/// The JSON of an event; it is embedded without escaping, so it must be valid.
 fn event_text(payload: &Bytes) -> Option<String> {
     let text = std::str::from_utf8(payload).ok()?;
     let value: &RawValue = serde_json::from_str(text).ok()?;

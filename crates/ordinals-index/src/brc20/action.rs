@@ -110,7 +110,7 @@ impl Action {
         }
     }
 
-    /// Whose history it is part of: the one who did it, and the one who got something by it if that is another.
+    /// Scripts in whose history it is: the actor, and the receiver if that is another script.
     pub fn parties(&self) -> (&Script, Option<&Script>) {
         match self {
             Self::Predeploy { owner, .. } | Self::Deploy { owner, .. } | Self::Mint { owner, .. } => (owner, None),

@@ -233,7 +233,7 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// What stands after a backslash.
+    /// Reads the escape after a backslash.
     fn escape(&mut self) -> Option<char> {
         Some(match self.next()? {
             b'"' => '"',

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The name of a token: as it stands in an inscription, and in the lower case in which tokens are distinguished.
+/// The name of a token: as written in an inscription, and in the lower case in which tokens are distinguished.
 ///
 /// Length is counted in bytes of the name as written. Its lower case may have another length: the Kelvin sign is three
 /// bytes long and its lower case, `k`, one, so that a name of six bytes may name a token of four.

@@ -24,7 +24,7 @@ type Entries = Arc<[(RuneId, u128)]>;
 
 /// The outputs that a block spends, as they were before it, and those that it makes.
 pub(super) struct Holdings {
-    /// Rows that the block removes, and in how many parts they stand.
+    /// Rows that the block removes, with their numbers of parts.
     spent: Vec<(OutPoint, u32)>,
     outputs: HashMap<OutPoint, Held, KeyHashing>,
     /// Lists of balances that outputs of transactions of this block share.

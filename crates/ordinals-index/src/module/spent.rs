@@ -53,7 +53,7 @@ impl<'a> SpentOutputs<'a> {
         }
     }
 
-    /// Height of the transaction that made the output that an input spends; `None` when it is not known.
+    /// Height of the transaction that made the output that an input spends; `None` when it is unknown.
     pub(super) fn height(
         &self,
         transaction_index: usize,

@@ -1,6 +1,6 @@
 //! Reads over one consistent snapshot, in the shapes of `ord`'s JSON interface. All of it is blocking and touches the disk.
 //!
-//! Methods answer `None` for what is not in the indexed chain. The fields of an inscription are not stored: the caller
+//! Methods return `None` for what is not in the indexed chain. The fields of an inscription are not stored: the caller
 //! reads its transaction by the location in the Bitcoin index and passes it in.
 
 mod blocks;

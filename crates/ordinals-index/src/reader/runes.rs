@@ -68,7 +68,7 @@ pub struct RunesPage {
     pub next: Option<u32>,
 }
 
-/// About what an amount with the name of its rune takes until an answer is written, and what is written of it, bytes.
+/// Estimated bytes of a rune balance with its name in an answer: in memory and serialized.
 pub(super) const PILE_BYTES: usize = 288;
 
 /// An amount of a rune.

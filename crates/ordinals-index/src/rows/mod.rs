@@ -90,7 +90,7 @@ pub(crate) fn put_optional(bytes: &mut Vec<u8>, number: Option<impl Into<u128>>)
     }
 }
 
-/// A sequence number as it stands in keys and in the rows that hold nothing else.
+/// A sequence number as encoded in keys and in rows that hold nothing else.
 pub(crate) fn sequence_of(row: &[u8]) -> Result<u32, RowError> {
     row.try_into().map(u32::from_be_bytes).map_err(|_| RowError("a sequence number has four bytes"))
 }

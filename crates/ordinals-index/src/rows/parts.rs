@@ -17,7 +17,7 @@ pub(crate) const PART_BYTES_MAX: usize = 1 << 20;
 
 const MARK: [u8; 10] = [0xff; 10];
 
-/// A row put together, and in how many parts it stands; 0 when it is not cut.
+/// A row put together, and its number of parts; 0 when it is not cut.
 pub(crate) struct WholeRow {
     pub(crate) bytes: Vec<u8>,
     pub(crate) parts: u32,
@@ -79,7 +79,7 @@ fn put_parts(
     rows.put(table, key, &[&MARK[..], &count.to_be_bytes()].concat())
 }
 
-/// Removes a row that stands in so many parts.
+/// Removes a row with this number of parts.
 pub(crate) fn delete_whole(
     rows: &mut ModuleWriter<'_>,
     table: &Table,

@@ -26,7 +26,7 @@ impl Instance {
         Self::with_parameters(Parameters::of(network), options, consumer)
     }
 
-    /// With parts of rows so short that outputs which hold a little more than others have some.
+    /// With row parts so short that outputs which hold a little more than others are stored in several.
     pub fn with_parameters(
         parameters: Parameters,
         options: OrdinalsOptions,

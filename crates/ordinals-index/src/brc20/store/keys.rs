@@ -11,7 +11,7 @@ use crate::brc20::hashes::digest;
 use crate::brc20::ledger::LedgerError;
 use crate::event::InscriptionId;
 
-/// Bytes of a longer script that stand in a key before its digest. Every script that has an address is far shorter.
+/// Bytes of a longer script that a key has before its digest. Every script that has an address is far shorter.
 const SCRIPT_LEN_MAX: usize = 512;
 /// After the last byte of a script that is whole, and of one that is cut. A zero inside is followed by `ff`.
 const WHOLE: u8 = 0;

@@ -1,6 +1,6 @@
 //! Values of the tables.
 //!
-//! A script that is long is named by its digest and stands in table `long_scripts`: thousands of events may name one that is nearly
+//! A script that is long is replaced by its digest and stored in table `long_scripts`: thousands of events may name one that is nearly
 //! as long as a block.
 
 use std::sync::Arc;

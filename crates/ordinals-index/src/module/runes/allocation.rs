@@ -1,4 +1,4 @@
-//! How the runes of a transaction are shared out among its outputs.
+//! Allocation of the runes of a transaction to its outputs.
 
 use std::collections::BTreeMap;
 
@@ -31,23 +31,23 @@ pub(in crate::module) struct SharedList {
     pub(in crate::module) lens: Vec<(u32, u32)>,
 }
 
-/// Where the runes of a transaction went.
+/// The allocation of the runes of a transaction.
 pub(super) struct Allocated {
     /// What each output holds by itself.
     pub(super) held: Shares,
-    /// And what on top of that.
+    /// Balances on top of that, shared by many outputs.
     pub(super) shared: Option<SharedList>,
     pub(super) burned: BTreeMap<RuneId, u128>,
 }
 
-/// The runes of one transaction on their way to its outputs.
+/// The allocation of the runes of one transaction in progress.
 pub(super) struct Allocation<'a> {
     outputs: &'a [TxOut],
     /// Outputs that are not `OP_RETURN`.
     destinations: Vec<u32>,
     unallocated: BTreeMap<RuneId, u128>,
     shares: Shares,
-    /// What every destination gets besides. A transaction may have a hundred thousand edicts that give each of its thousands
+    /// What every destination gets in addition. A transaction may have a hundred thousand edicts that give each of its thousands
     /// of outputs one unit, so such edicts are summed up first.
     for_each: BTreeMap<RuneId, u128>,
     /// What only the first ones get, for the same reason.

@@ -11,7 +11,7 @@ use crate::rows::{RuneEntry, encode_rune_id};
 use crate::tables::{ETCHINGS, RUNE_NAMES, RUNE_NUMBERS};
 
 impl BlockRunes<'_> {
-    /// Etches what an artifact asks for; `None` when it asks for nothing or may not have it. A cenotaph takes its name and
+    /// Etches the rune of an artifact; `None` when it has none or its name is not available. A cenotaph takes its name and
     /// issues nothing.
     pub(super) fn etch(
         &mut self,
@@ -67,7 +67,7 @@ impl BlockRunes<'_> {
     }
 
     /// Whether an input spends a taproot output that is six blocks old with a script that pushes the name, so that an
-    /// attacker who sees the etching in the mempool cannot be faster.
+    /// attacker who sees the etching in the mempool cannot front-run it.
     fn is_committed(
         &self,
         index: usize,
