@@ -59,9 +59,9 @@ pub enum Halt {
     EnginePanic,
     /// The rules of this height are not among those that the native engine knows (`[alkanes] known_until`).
     #[error(
-        "the rules of height {height} are not known to the native engine, which is configured to stop above {known_until}: give the \
-         network's newer indexer program as [alkanes] wasm_path and set engine = \"hosted\", or raise known_until when this \
-         version of Paraffin has the rules"
+        "the rules of height {height} are not known to the native engine, which is configured to stop above {known_until}: \
+         give the network's newer indexer program as [alkanes] wasm_path and set engine = \"hosted\", or raise known_until \
+         when this version of Paraffin has the rules"
     )]
     UnknownRules {
         /// The height.
@@ -71,8 +71,8 @@ pub enum Halt {
     },
     /// The state was filled from a hosted indexer program, which does not supply all that the native engine reads.
     #[error(
-        "the contract index was filled from the hosted indexer program alone, which does not supply all that the native engine \
-         reads: run `paraffin reindex alkanes`"
+        "the contract index was filled from the hosted indexer program alone, which does not supply all that the native \
+         engine reads: run `paraffin reindex alkanes`"
     )]
     PartialState,
     /// The hosted indexer program cannot be followed.

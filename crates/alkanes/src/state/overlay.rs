@@ -102,7 +102,7 @@ impl<'r> Overlay<'r> {
         }
     }
 
-    /// The empty overlay of a block whose messages may do at most `work` of unmetered work.
+    /// The empty overlay of a block, with the bounds of `parameters` on unmetered work and changes.
     pub(crate) fn of_block(reader: &'r dyn StateReader, parameters: &Parameters) -> Self {
         let work = Work::of_block(parameters.block_work, parameters.message_bytes);
         Self { work, ..Self::new(reader).within(parameters.state_bytes) }
