@@ -79,7 +79,7 @@ impl Case {
         let number = |value: &Value| value.as_str().expect("text").parse::<U256>().expect("a number");
         let short = |name: &str| question[name].as_str().expect("text").parse::<u64>().expect("a short number");
         let of = |name: &str| number(&question[name]);
-        let pair = |name: &str| [0, 1].map(|place| number(&question[name][place]));
+        let pair = |name: &str| [0, 1].map(|index| number(&question[name][index]));
         let parameters = Parameters {
             precisions: pair("precisions"),
             mid_fee: of("mid_fee"),

@@ -94,9 +94,9 @@ fn the_average_moves_once_per_moment() {
     pool.exchange(Coin::Zero, int(5_000_000), U256::ZERO, 1_010).unwrap();
     assert_eq!(pool.price_oracle, average, "the same block");
     assert_ne!(pool.last_prices, last);
-    let told = pool.price_oracle(1_020).unwrap();
+    let viewed = pool.price_oracle(1_020).unwrap();
     pool.exchange(Coin::One, int(1_000_000_000), U256::ZERO, 1_020).unwrap();
-    assert_eq!(pool.price_oracle, told, "what the view told is what is stored");
+    assert_eq!(pool.price_oracle, viewed, "the view equals the stored value");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn while_a_ramp_is_pending_the_invariant_is_computed_anew_and_a_loss_is_let_pass
     assert_eq!(pool.ramp.end, 1_202);
     assert!(pool.ramp.is_moving(1_150));
 
-    // At the very end of the ramp it is over.
+    // At its end height the ramp is over.
     let mut at_end = pool.clone();
     at_end.exchange(Coin::One, int(1_000_000_000), U256::ZERO, 1_202).unwrap();
     assert_eq!(at_end.ramp.end, 0);

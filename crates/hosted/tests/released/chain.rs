@@ -1,4 +1,4 @@
-//! A chain of nine blocks in which every rule of this test is used, and the questions about it.
+//! A chain of nine blocks in which every rule of this test is used, and view requests over it.
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version as BlockVersion};
