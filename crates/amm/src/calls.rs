@@ -101,10 +101,10 @@ impl Flow {
             let TraceContext { myself, caller, incoming, .. } = call.context;
             if *myself == contract {
                 flow.receive(incoming);
-                flow.pay(&response.alkanes);
+                flow.send(&response.alkanes);
             }
             if *caller == contract {
-                flow.pay(incoming);
+                flow.send(incoming);
                 flow.receive(&response.alkanes);
             }
         }
@@ -118,7 +118,7 @@ impl Flow {
         }
     }
 
-    fn pay(&mut self, transfers: &[Transfer]) {
+    fn send(&mut self, transfers: &[Transfer]) {
         for transfer in transfers {
             let sum = &mut self.sums.entry(transfer.id).or_default().1;
             *sum = sum.saturating_add(U256::from(transfer.value));

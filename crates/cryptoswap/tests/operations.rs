@@ -70,7 +70,7 @@ fn amounts_of_zero_and_burns_above_the_supply_are_refused() {
 }
 
 #[test]
-fn a_trade_too_small_to_tell_a_price_takes_the_price_of_the_curve() {
+fn a_trade_too_small_for_a_price_of_its_own_takes_the_price_of_the_curve() {
     let mut pool = fresh();
     let amount = int(100_000);
     let traded = pool.exchange(Coin::Zero, amount, U256::ZERO, 1_001).unwrap();
@@ -191,7 +191,7 @@ fn a_claim_mints_half_of_the_admin_part_of_the_profit() {
 /// A one-sided operation trades a part of itself, so the price that it reports is one of a trade: near the scale while the pool
 /// is near balance, whichever coin it was.
 #[test]
-fn one_sided_operations_tell_a_price_near_the_scale() {
+fn one_sided_operations_give_a_price_near_the_scale() {
     let scale = fresh().price_scale;
     let near = |pool: &Pool| pool.last_prices != scale && pool.last_prices.abs_diff(scale) < scale / int(100);
     for (zero, one) in [(1_000_000u128, 0u128), (0, 64_000_000_000)] {

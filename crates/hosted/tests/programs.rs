@@ -130,7 +130,7 @@ fn views_that_take_too_much_or_too_long_end() {
 }
 
 #[test]
-fn previews_have_fewer_places_and_a_memory_of_their_own() {
+fn previews_have_fewer_permits_and_a_memory_of_their_own() {
     // Its block takes 8 MiB, the view that loops never ends.
     let text = r#"(module (import "env" "__flush" (func $flush (param i32))) (memory (export "memory") 1)
         (func (export "_start") (drop (memory.grow (i32.const 128))) (call $flush (i32.const 4)))

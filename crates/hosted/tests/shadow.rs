@@ -125,7 +125,7 @@ const ALTERATIONS: [Alteration; 8] = [
 ];
 
 #[test]
-fn one_altered_byte_halts_the_native_engine_and_names_the_place() {
+fn one_altered_byte_halts_the_native_engine_and_names_the_difference() {
     for (name, is_meant, named) in ALTERATIONS {
         let mut flushes = fixture().flushes.clone();
         let height = alter(&mut flushes, is_meant);

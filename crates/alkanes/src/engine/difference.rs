@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_names_the_place_and_both_values() {
+    fn a_difference_names_the_index_and_both_values() {
         let (text, parts) = difference(|right| right.writes[0].1 = b"other".to_vec());
         assert_eq!(text, "storage: storage of 2:5 under \"/name\"\nleft:  \"first\"\nright: \"other\"");
         assert_eq!(parts, [EffectsPart::Storage]);

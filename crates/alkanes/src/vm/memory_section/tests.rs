@@ -65,7 +65,7 @@ fn bytes_behind_the_memory_make_a_module_invalid_and_are_not_hidden_by_the_copy(
 }
 
 #[test]
-fn segments_are_listed_with_their_places() {
+fn segments_are_listed_with_their_offsets() {
     let code = wat(r#"(module (memory 2) (data (i32.const 70000) "ab") (data "passive") (data (i32.const 3) "c"))"#);
     assert_eq!(data_segments(&code).unwrap(), [(70_000, &b"ab"[..]), (3, b"c")]);
     assert_eq!(data_segments(&code[..code.len() - 1]), None);
