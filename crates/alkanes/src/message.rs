@@ -31,7 +31,7 @@ pub struct Message<'a> {
     pub incoming: Vec<Transfer>,
 }
 
-/// How a message ended.
+/// The result of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageEnd {
     /// The contract answered: what goes to the pointer, and the runtime sheet afterwards.

@@ -12,7 +12,7 @@ use crate::{
     Transfer, World, deploy_builtins, handle_message, wrapped_bitcoin,
 };
 
-/// Deploys the built-in contracts that are not deployed yet, and answers what they issue to the genesis outpoint (protocol
+/// Deploys the built-in contracts that are not deployed yet, and returns what they issue to the genesis outpoint (protocol
 /// B18): [`deploy_builtins`], or a stand-in in tests.
 pub type Deployer = fn(&mut World<'_>) -> Result<Vec<Transfer>, Halt>;
 

@@ -270,7 +270,7 @@ pub(crate) fn sum_of_inputs(
     Ok(sum)
 }
 
-/// Appends a sheet to what is saved under a key. Answers whether there was anything to save.
+/// Appends a sheet to what is saved under a key. Returns whether there was anything to save.
 pub(crate) fn save_sheet(world: &mut World<'_>, key: StateKey, sheet: &Sheet) -> Result<bool, StateError> {
     if sheet.is_empty() {
         return Ok(false);

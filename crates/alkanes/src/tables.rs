@@ -122,7 +122,7 @@ pub const TABLES: &[Table] = &[
     HOLDINGS,
 ];
 
-/// What the store must know about this module.
+/// The schema of this module.
 pub const SCHEMA: ModuleSchema =
     ModuleSchema { id: MODULE, name: "alkanes", version: VERSION, tables: TABLES, reads: &[] };
 

@@ -60,7 +60,7 @@ pub(crate) struct TraceRecorder {
     events: Vec<TraceEvent>,
     count: u64,
     bytes: u64,
-    /// How the newest call ended.
+    /// The status of the newest exit.
     status: Option<TraceStatus>,
     /// Once they are too many.
     rest: Option<Omission>,

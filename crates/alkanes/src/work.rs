@@ -36,7 +36,7 @@ pub const MESSAGE_BYTES_MAX: u64 = 4 << 30;
 /// Part of the memory that the code of one contract may take when it is unpacked.
 const CODE_PART: u64 = 4;
 
-/// What things cost, in units of 2.5 ns.
+/// Costs in units of 2.5 ns.
 pub(crate) mod cost {
     /// A host function, whatever it does.
     pub(crate) const HOST_CALL: u64 = 60;
@@ -82,7 +82,7 @@ pub(crate) mod cost {
 pub(crate) struct Work {
     /// Of the current transaction.
     done: Cell<u64>,
-    /// What the current transaction may do.
+    /// The limit of the current transaction.
     limit: Cell<u64>,
     /// The same with what its balances may take beyond.
     ledger_limit: Cell<u64>,
@@ -190,7 +190,7 @@ impl Work {
         }
     }
 
-    /// What the transaction may still do.
+    /// Work left for the transaction.
     pub(crate) fn left(&self) -> u64 {
         self.limit.get().saturating_sub(self.done.get())
     }

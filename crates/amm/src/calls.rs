@@ -9,7 +9,7 @@ use ruint::aliases::U256;
 /// One call of a message.
 #[derive(Debug, Clone)]
 pub struct Call<'t> {
-    /// How the contract was entered.
+    /// The kind of call.
     pub kind: CallKind,
     /// Contract, caller, inputs and incoming alkanes.
     pub context: &'t TraceContext,
@@ -17,7 +17,7 @@ pub struct Call<'t> {
     pub parent: Option<usize>,
     /// Its own answer, when it ended well.
     pub response: Option<&'t CallResponse>,
-    /// Whether what it did was kept: it and every call above it ended well, and none of them was static.
+    /// Whether its effects were kept: it and every call above it succeeded, and none of them was static.
     pub stands: bool,
     /// Whether it, or a call above it, was static, so that its effects are never kept.
     pub is_static: bool,

@@ -193,7 +193,7 @@ impl Case {
     }
 }
 
-/// What the package answers to each question.
+/// The package's answer to each question.
 fn answers(python: &str, questions: &[Value]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/curvesim_answers.py");
     let imports = Command::new(python).args(["-c", "import curvesim.pool.cryptoswap.pool"]).output();

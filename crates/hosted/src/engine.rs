@@ -13,7 +13,7 @@ use crate::{BlockLimits, Flush, Handover, HostedState, MODULE, Program};
 
 /// Follows the alkanes indexer program: its writes in a block are translated into effects.
 ///
-/// The program itself is run by [`crate::HostedModule`], which sees each block first and hands over what was written. A block that
+/// The program itself is run by [`crate::HostedModule`], which sees each block first and hands over its flush. A block that
 /// comes alone, because the alkanes module is run again, is run here on the state that the hosted module has stored.
 pub struct HostedEngine {
     program: Arc<dyn Program>,
@@ -24,7 +24,7 @@ pub struct HostedEngine {
 }
 
 impl HostedEngine {
-    /// An engine that takes what `handover` holds. Below `first_height` nothing happens.
+    /// An engine that takes flushes from `handover`. Blocks below `first_height` have no effects.
     pub fn new(
         program: Arc<dyn Program>,
         limits: BlockLimits,

@@ -42,7 +42,7 @@ pub struct Flush {
     pub pairs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// A flush in the making: a program may flush as often as it likes, so what it has written so far is counted.
+/// A flush under construction: a program may flush any number of times, so the writes so far are counted.
 #[derive(Debug)]
 pub(crate) struct Flushing {
     flush: Flush,

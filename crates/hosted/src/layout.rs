@@ -40,7 +40,7 @@ use lists::ListChange;
 
 pub use key::LEFT_OUT;
 
-/// Contracts whose code is never on chain; what stands under their code is a mark.
+/// Built-in contracts, under whose code key a mark is stored.
 pub(crate) const BUILTINS: [AlkaneId; 3] =
     [AlkaneId { block: 2, tx: 0 }, AlkaneId { block: 32, tx: 0 }, AlkaneId { block: 32, tx: 1 }];
 /// The mark as the native engine writes it.
@@ -54,7 +54,7 @@ pub enum LayoutError {
     Value {
         /// The key, readable.
         key: String,
-        /// What the value should be.
+        /// The expected form.
         what: &'static str,
         /// Its length in bytes.
         len: usize,
@@ -216,7 +216,7 @@ fn in_order(block: &ConnectedBlock, funded: &BTreeSet<OutPoint>) -> Vec<OutPoint
     block.txids.iter().flat_map(|txid| of(*txid).copied()).collect()
 }
 
-/// A key for people: text as it is, all else in hexadecimal digits.
+/// A readable key: text as it is, all else in hexadecimal digits.
 fn readable(key: &[u8]) -> String {
     use std::fmt::Write as _;
     /// Bytes that are shown.

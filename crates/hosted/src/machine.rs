@@ -72,7 +72,7 @@ struct Limit {
     memory_bytes: u64,
     memory_bytes_max: u64,
     table_elements: u64,
-    /// Why growing ended the run.
+    /// The error that ended the run at a growth.
     exceeded: Option<ProgramError>,
 }
 
@@ -260,7 +260,7 @@ async fn call(
     Ok((instance, Some(pointer)))
 }
 
-/// What makes a run the same on every machine (protocol A4). Fuel is off; the clock only interrupts.
+/// The deterministic configuration (protocol A4). Fuel is off; the clock only interrupts.
 fn configuration() -> Config {
     let mut config = Config::new();
     config

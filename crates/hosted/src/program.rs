@@ -95,7 +95,7 @@ pub enum ProgramError {
     /// It ended without flushing.
     #[error("the program ended without a flush")]
     NoFlush,
-    /// What it flushed cannot be read.
+    /// Its flush cannot be decoded.
     #[error(transparent)]
     Flush(#[from] FlushError),
     /// It passed a pointer outside its memory.
@@ -107,7 +107,7 @@ pub enum ProgramError {
     /// It asked for more memory than it may have.
     #[error("the program asked for more than {0} MiB of memory")]
     TooMuchMemory(u64),
-    /// The system gave no memory for what it may have.
+    /// The system has no memory left below the program's limit.
     #[error("the system has no memory left for the program")]
     NoMemory,
     /// Its tables have more elements than they may.

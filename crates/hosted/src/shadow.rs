@@ -51,7 +51,7 @@ impl Differences {
         self.0.lock().count
     }
 
-    /// The newest difference, for people.
+    /// The newest difference as text.
     pub fn last(&self) -> Option<String> {
         self.0.lock().last.clone()
     }
@@ -151,7 +151,7 @@ impl Engine for ShadowEngine {
                 Err(halt)
             }
             Serves::Hosted => {
-                // What cannot be read cannot be served.
+                // A flush that cannot be read cannot be served.
                 let hosted = hosted?;
                 if self.has_stopped {
                     return Ok(hosted.effects);

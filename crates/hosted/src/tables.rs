@@ -20,7 +20,7 @@ pub(crate) const PIECES: Table = table(2, "pieces", TableKind::Versioned, Placem
 pub(crate) const BLOCKS: Table = table(3, "blocks", TableKind::WriteOnce, Placement::Ordered);
 pub(crate) const UNKNOWN: Table = table(4, "unknown", TableKind::Current, Placement::Ordered);
 
-/// What the store must know about this module.
+/// The schema of this module.
 pub const SCHEMA: ModuleSchema = ModuleSchema {
     id: MODULE,
     name: "hosted",

@@ -12,7 +12,7 @@ use bitcoin::{Script, Transaction, Witness};
 /// The first push inside the condition (protocol B8).
 const MARKER: [u8; 3] = *b"BIN";
 
-/// What a create of this transaction deploys (protocol B8).
+/// The code that a creation in this transaction deploys (protocol B8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
     /// Index of the input whose witness holds it.

@@ -17,7 +17,7 @@ mod key {
     pub(super) const FROM: u128 = 95;
 }
 
-/// One protostone as written; what it does is protocol B5 and B6.
+/// One protostone as written; its effects are protocol B5 and B6.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Protostone {
     /// Whom the message is for; never 0, which ends the list. See [`ALKANES_PROTOCOL`].
@@ -27,7 +27,7 @@ pub struct Protostone {
     pub message: Vec<u8>,
     /// Protocol that base runes would be burned into. Read, but without effect (protocol B5.3).
     pub burn: Option<u128>,
-    /// Where what is left goes: an output or a shadow output.
+    /// Destination of the remaining alkanes: an output or a shadow output.
     pub pointer: Option<u32>,
     /// Where a failed message returns its alkanes to.
     pub refund: Option<u32>,
@@ -37,7 +37,7 @@ pub struct Protostone {
     pub edicts: Vec<Edict>,
 }
 
-/// Why a list of protostones cannot be read. The transaction is void (protocol B4, B5).
+/// An error of decoding protostones. The transaction is void (protocol B4, B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtostoneError {
     /// The bytes are not a list of varints.
@@ -55,7 +55,7 @@ pub enum ProtostoneError {
     },
 }
 
-/// Why a list of protostones cannot be written.
+/// An error of encoding protostones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtostoneEncodeError {
     /// A tag of 0 ends the list (protocol B4).

@@ -23,7 +23,7 @@ pub fn shadow_vout(output_count: usize, index: usize) -> u32 {
     (output_count + 1 + index) as u32
 }
 
-/// Where what is left goes when a protostone names no pointer: the first output that can be spent, else 0 (protocol B5.6a).
+/// Destination of the remaining alkanes of a protostone without a pointer: the first output that can be spent, else 0 (protocol B5.6a).
 pub fn default_destination(outputs: &[TxOut]) -> u32 {
     outputs.iter().position(|output| !output.script_pubkey.is_op_return()).unwrap_or(0) as u32
 }

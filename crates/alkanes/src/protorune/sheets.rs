@@ -94,7 +94,7 @@ impl Sheets {
         self.by_vout.insert(RUNTIME_VOUT, runtime);
     }
 
-    /// What this transaction has touched of the runtime sheet, with `ids` among it.
+    /// The touched entries of the runtime sheet, with `ids` among them.
     pub(crate) fn runtime(
         &mut self,
         state: &Overlay<'_>,

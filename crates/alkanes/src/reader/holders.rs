@@ -11,10 +11,10 @@ use crate::rows::{
 };
 use crate::tables::{HELD, HOLDER_COUNTS, HOLDINGS, RANKING};
 
-/// Who holds how much of an alkane.
+/// A holder of an alkane and its amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
-    /// Who.
+    /// The holder.
     pub holder: Holder,
     /// Base units, all outputs of a script together; 2^128 - 1 also stands for more.
     pub amount: u128,
@@ -23,7 +23,7 @@ pub struct Holding {
 /// What a holder has of one alkane, as of the newest block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldingOf {
-    /// What.
+    /// The alkane.
     pub id: AlkaneId,
     /// Base units; 2^128 - 1 also stands for more.
     pub amount: u128,

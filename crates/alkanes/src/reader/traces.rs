@@ -16,7 +16,7 @@ pub struct BlockTrace {
     pub transaction_index: u32,
     /// Whether its effects were kept ([`BlockEffects::undone`](crate::BlockEffects::undone)).
     pub stands: bool,
-    /// What it did.
+    /// Its trace.
     pub trace: Trace,
 }
 

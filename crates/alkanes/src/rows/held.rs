@@ -17,7 +17,7 @@ impl ScriptKey {
     }
 }
 
-/// Who holds an alkane.
+/// A holder of an alkane: a script or a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Holder {
     /// Outputs with this script.

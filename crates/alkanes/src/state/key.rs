@@ -61,7 +61,7 @@ pub(crate) fn encode_outpoint(outpoint: &OutPoint) -> [u8; OUTPOINT_LEN] {
     bytes
 }
 
-/// Reads what [`encode_outpoint`] wrote.
+/// Decodes an outpoint of [`encode_outpoint`].
 pub(crate) fn decode_outpoint(bytes: &[u8]) -> Result<OutPoint, StateError> {
     let bytes = <&[u8; OUTPOINT_LEN]>::try_from(bytes)
         .map_err(|_| StateError::Damaged(format!("an outpoint has {} bytes", bytes.len())))?;

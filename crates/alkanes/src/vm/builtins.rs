@@ -60,7 +60,7 @@ pub enum BuiltinsError {
     },
 }
 
-/// What a program holds that lacks built-ins.
+/// Describes the modules in a program that lacks built-ins.
 const fn in_program(modules: Option<usize>) -> &'static str {
     match modules {
         None => "",
@@ -87,7 +87,7 @@ pub struct Builtins {
 struct Span {
     id: AlkaneId,
     from: u64,
-    /// What it must be; `None` for a contract of our own.
+    /// The release it must match; `None` for a contract of our own.
     release: Option<&'static Release>,
     code: Option<Code>,
 }
@@ -101,9 +101,9 @@ impl Span {
 /// A released module that was found.
 #[derive(Debug, Clone, Copy)]
 pub struct ReleasedModule<'b> {
-    /// Contract and release, for people.
+    /// Contract and release, human-readable.
     pub name: &'static str,
-    /// What to call a file of it.
+    /// Name of its file.
     pub file_name: &'static str,
     /// First height at which it runs.
     pub from: u64,

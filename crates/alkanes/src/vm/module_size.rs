@@ -1,4 +1,4 @@
-//! What a module takes to compile, and the module without what no contract can see of it.
+//! The cost of compiling a module, and the module without sections that no contract can observe.
 
 use super::memory_section::{Cursor, Section, Sections, section};
 use crate::work::cost;
@@ -24,7 +24,7 @@ const FUNCTION_TYPE: u8 = 0x60;
 /// The instruction that does nothing and becomes none.
 const NOP: u8 = 1;
 
-/// What a module takes to compile.
+/// The cost of compiling a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ModuleSize {
     /// Its length in bytes.

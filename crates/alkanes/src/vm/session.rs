@@ -159,7 +159,7 @@ impl Frame {
         events.enter(kind, fuel, &self.context(vout));
     }
 
-    /// What `__load_context` gives.
+    /// The context of `__load_context`.
     pub(crate) fn serialized(&self, vout: u32) -> Vec<u8> {
         wire::context(&self.context(vout))
     }

@@ -38,7 +38,7 @@ pub struct SimulatedCall<'a> {
     pub vout: u32,
     /// The message: varints, as in a protostone.
     pub calldata: &'a [u8],
-    /// What comes in; it need not exist.
+    /// Incoming alkanes; they need not exist.
     pub incoming: &'a [Transfer],
     /// Fuel that contracts are given, as `__fuel` reports it; see [`SIMULATION_FUEL`].
     pub fuel: u64,
@@ -46,14 +46,14 @@ pub struct SimulatedCall<'a> {
     pub interrupted: &'a dyn Fn() -> bool,
 }
 
-/// How a simulation ended.
+/// The result of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Simulation {
     /// The answer, or why it reverted.
     pub result: Result<CallResponse, String>,
     /// Fuel used, storage included; 0 when it reverted (protocol B21).
     pub fuel_used: u64,
-    /// What happened, call by call; empty when the target could not be resolved.
+    /// The trace; empty when the target could not be resolved.
     pub trace: Trace,
 }
 
@@ -193,7 +193,7 @@ pub fn deploy_builtins(world: &mut World<'_>) -> Result<Vec<Transfer>, Halt> {
     Ok(issued)
 }
 
-/// What is stored under a deployed built-in; its content is never read (protocol B18).
+/// The mark under a deployed built-in; its content is never read (protocol B18).
 const DEPLOYED_MARK: [u8; 1] = [1];
 
 fn deploy_builtin(world: &mut World<'_>, id: AlkaneId) -> Result<CallResponse, Halt> {

@@ -140,7 +140,7 @@ impl Pairs {
     }
 }
 
-/// What `__execute` answered, not yet paid for (protocol B9).
+/// The answer of `__execute`, before its storage is charged (protocol B9).
 pub(crate) struct RawResponse {
     pub(crate) data: ReturnedData,
     alkanes: Vec<Transfer>,
@@ -242,7 +242,7 @@ pub(crate) fn parse_parcel(buffer: &[u8]) -> Result<Vec<Transfer>, Stop> {
     Reader::new(buffer).parcel()
 }
 
-/// What `__returndatacopy` gives: parcel and data (protocol B9, B11).
+/// The return data of `__returndatacopy`: parcel and data (protocol B9, B11).
 #[derive(Default)]
 pub(crate) struct Returndata {
     parcel: Vec<u8>,
@@ -273,7 +273,7 @@ impl From<Vec<u8>> for ReturnedData {
     }
 }
 
-/// What `__load_context` gives (protocol B9).
+/// The context of `__load_context` (protocol B9).
 pub(crate) fn context(context: &TraceContextRef<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(16 * (6 + 3 * context.incoming.len() + context.inputs.len()));
     bytes.extend_from_slice(&id_bytes(context.myself));

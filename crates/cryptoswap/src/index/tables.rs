@@ -73,7 +73,7 @@ pub const TABLES: &[Table] = &[
     JOURNAL.totals,
 ];
 
-/// What the store must know about this module.
+/// The schema of this module.
 pub const SCHEMA: ModuleSchema = ModuleSchema {
     id: MODULE,
     name: "cryptoswap",

@@ -79,7 +79,7 @@ pub(super) enum ForeignKey {
     },
     /// A base rune that was etched.
     Etched(AlkaneId),
-    /// How many mints remain of a base rune.
+    /// Remaining mints of a base rune.
     MintsRemaining,
     /// A key that engines are not compared by.
     LeftOut,
