@@ -29,7 +29,7 @@ pub struct FuelTank {
     metered_fuel: u64,
     least: u64,
     fuel_is_minimum: bool,
-    /// Most that one transaction can use; what it is given beyond is only reported.
+    /// Most fuel that one transaction can use; a share beyond it is only reported.
     usable_max: Option<u64>,
     unusable_fuel: u64,
 }

@@ -106,7 +106,7 @@ impl Engine for NativeEngine {
     }
 }
 
-/// Deploys what is not deployed, and saves what it issues (protocol B16, B18).
+/// Deploys missing built-in contracts, and saves the alkanes that they issue (protocol B16, B18).
 fn issue(world: &mut World<'_>, deploy: Deployer) -> Result<(), Halt> {
     let mut sheet = Sheet::new();
     for Transfer { id, value } in deploy(world)? {

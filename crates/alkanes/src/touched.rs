@@ -1,4 +1,4 @@
-//! What contracts store while a transaction is tried, by protostone (`docs/protocol/trial-views.md`).
+//! Storage writes of contracts while a transaction is tried, by protostone (`docs/protocol/trial-views.md`).
 
 use std::collections::BTreeMap;
 

@@ -84,13 +84,13 @@ pub(crate) struct Work {
     done: Cell<u64>,
     /// The limit of the current transaction.
     limit: Cell<u64>,
-    /// The same with what its balances may take beyond.
+    /// The same with the reserve for its balances.
     ledger_limit: Cell<u64>,
-    /// What is left for all transactions beyond the share that is sure.
+    /// Work left for all transactions beyond their shares.
     pool: Cell<u64>,
     /// Most memory at a time, in bytes.
     memory_max: Cell<u64>,
-    /// What the instances that are running have taken of it.
+    /// Memory taken by the running instances, in bytes.
     held: Cell<u64>,
 }
 
@@ -131,7 +131,7 @@ impl Work {
         self.memory_max.get()
     }
 
-    /// Notes what instances have left of the memory, in bytes.
+    /// Notes the memory left by instances, in bytes.
     pub(crate) fn set_memory_left(&self, bytes_left: usize) {
         self.held.set(self.memory_max.get().saturating_sub(bytes_left as u64));
     }
@@ -158,12 +158,12 @@ impl Work {
         self.ledger_limit.set(limit.saturating_add(weight.to_wu() * LEDGER_WORK_PER_WEIGHT));
     }
 
-    /// What a message did beyond its limit before that was noticed is not counted twice.
+    /// Work beyond the limit of a message is not counted twice.
     pub(crate) fn end_message(&self) {
         self.done.set(self.done.get().min(self.limit.get()));
     }
 
-    /// Takes from the pool what the transaction did beyond its share.
+    /// Takes work beyond the transaction's share from the pool.
     pub(crate) fn end_transaction(&self) {
         self.pool.set(self.pool.get().saturating_sub(self.done.get().saturating_sub(TRANSACTION_WORK)));
     }

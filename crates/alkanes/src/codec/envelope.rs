@@ -68,7 +68,7 @@ fn first_payload(script: &Script) -> Result<Option<Vec<u8>>, script::Error> {
     Ok(first)
 }
 
-/// Takes `OP_IF` and the marker when they come next. What does not fit is left for the search to look at.
+/// Takes `OP_IF` and the marker when they come next. Anything else stays for the search.
 fn opens(instructions: &mut Peekable<Instructions<'_>>) -> bool {
     let is_if = |instruction: &_| matches!(instruction, Ok(Instruction::Op(OP_IF)));
     let is_marker = |instruction: &_| matches!(instruction, Ok(instruction) if is_push_of(instruction, &MARKER));

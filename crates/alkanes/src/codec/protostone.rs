@@ -20,7 +20,7 @@ mod key {
 /// One protostone as written; its effects are protocol B5 and B6.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Protostone {
-    /// Whom the message is for; never 0, which ends the list. See [`ALKANES_PROTOCOL`].
+    /// Protocol tag; never 0, which ends the list. See [`ALKANES_PROTOCOL`].
     pub protocol_tag: u128,
     /// The message, empty when there is none. Read from a transaction its length is a multiple of 15, zeros at the end
     /// included. Its form is [`Cellpack`](super::Cellpack).
@@ -29,7 +29,7 @@ pub struct Protostone {
     pub burn: Option<u128>,
     /// Destination of the remaining alkanes: an output or a shadow output.
     pub pointer: Option<u32>,
-    /// Where a failed message returns its alkanes to.
+    /// Output or shadow output that a failed message is refunded to.
     pub refund: Option<u32>,
     /// Read, but without effect.
     pub from: Option<u32>,

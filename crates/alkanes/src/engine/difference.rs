@@ -18,7 +18,7 @@ const SHOWN_EVENT: usize = 4 << 10;
 const EVENTS_BEFORE: usize = 3;
 
 impl BlockEffects {
-    /// The first thing in which two engines differ, as a text for people: traces before what follows from them, then the
+    /// The first difference of two engines as readable text: traces before what follows from them, then the
     /// writes in the order of their keys. `None` when the effects are equal.
     pub fn first_difference(&self, other: &Self) -> Option<String> {
         self.first_trace_difference(other).or_else(|| self.first_write_difference(other)).or_else(|| {

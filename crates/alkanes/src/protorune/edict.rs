@@ -10,7 +10,7 @@ use crate::{Sheet, World};
 /// The rules for edicts that depend on the height.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EdictRules {
-    /// `OP_RETURN` outputs are passed over before they use up a part of what is spread (V217).
+    /// `OP_RETURN` outputs are passed over before they use up a part of the amount (V217).
     passes_over_op_return: bool,
 }
 

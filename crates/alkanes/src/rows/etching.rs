@@ -53,7 +53,7 @@ impl Etching {
         bytes
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// Decodes a row of [`Self::encode`].
     ///
     /// # Errors
     /// The bytes are not an etching.

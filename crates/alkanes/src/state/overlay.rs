@@ -10,7 +10,7 @@ use crate::{Halt, Parameters, STATE_BYTES_MAX};
 /// Most bytes of the cache of reads from below. A contract can read millions of keys in one message.
 const READ_BYTES_MAX: usize = 64 << 20;
 
-/// What a key and its value count beside their own bytes: not less than an entry of the map takes.
+/// The size of a key and its value beside their own bytes: not less than an entry of the map takes.
 const ENTRY_BYTES: usize = 256;
 
 fn entry_bytes(key: &StateKey, value_len: usize) -> usize {
@@ -122,7 +122,7 @@ impl<'r> Overlay<'r> {
         if self.kept_bytes > self.kept_bytes_max { Err(Halt::TooMuchState) } else { self.work.check() }
     }
 
-    /// Bytes of memory that instances may take beside what has been changed.
+    /// Bytes of memory that instances may take beside the changes.
     pub(crate) fn memory_left(&self) -> usize {
         let memory_max = usize::try_from(self.work.memory_max()).unwrap_or(usize::MAX);
         memory_max.saturating_sub(self.kept_bytes)

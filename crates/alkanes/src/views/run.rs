@@ -135,7 +135,7 @@ pub fn simulate_traced(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) ->
     }
 }
 
-/// A halt of the engine as the answer of a view: what a contract has brought about is its failure.
+/// A halt of the engine as the answer of a view: a halt that a contract can cause is its failure.
 fn stopped(halt: Halt) -> Result<String, ViewError> {
     match halt {
         Halt::Interrupted => Err(ViewError::TooLong),

@@ -29,7 +29,7 @@ const SOURCES: &str = "take the operator's alkanes.wasm of the release that your
                        alkanes indexer, or out of its container) and name it in `[alkanes] wasm_path`, or read the modules \
                        from a synced node with the view `getbytecode` and name their folder in `[alkanes] builtins_folder`";
 
-/// What there is instead where [`DIESEL_FIRST_ELSEWHERE`] is missing.
+/// The advice where [`DIESEL_FIRST_ELSEWHERE`] is missing.
 const NO_CLAIM: &str = "no program that we know holds the first code of 2:0 on signet, so what the native engine would do there is \
                         not known to be right: give the network's own program as `[alkanes] wasm_path` with engine = \
                         \"hosted\" and shadow = \"off\", which needs no built-in contracts";
@@ -55,7 +55,7 @@ pub enum BuiltinsError {
     Missing {
         /// Names of the missing built-ins.
         names: Vec<String>,
-        /// How many modules the program holds that was searched; `None` where it was none.
+        /// Number of modules in the searched program; `None` where it was no program.
         modules: Option<usize>,
     },
 }

@@ -163,7 +163,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let reported_fuel = session.reported_fuel(fuel);
     frame.record_enter(&mut session.events, kind, session.vout, reported_fuel);
     session.check_bounds()?;
-    // Instances of this message live until the one above them ends, so they share what is left.
+    // Instances of this message live until the one above them ends, so they share the rest.
     let outer_bytes_left = std::mem::replace(&mut session.instance_bytes_left, host.limits.bytes_left());
     let ended = code.compiled(session).and_then(|code| instance::execute(session, frame, &code, fuel));
     session.instance_bytes_left = outer_bytes_left;

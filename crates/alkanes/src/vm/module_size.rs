@@ -59,7 +59,7 @@ impl ModuleSize {
         }
     }
 
-    /// Most memory while it is compiled, in bytes: itself, a copy, and what becomes of it.
+    /// Most memory while it is compiled, in bytes: itself, a copy, and the compiled form.
     pub(super) const fn compiling_bytes(&self) -> u64 {
         2 * self.len as u64 + self.compiled_bytes
     }

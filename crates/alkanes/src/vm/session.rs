@@ -83,7 +83,7 @@ impl<'s, 'w> Session<'s, 'w> {
         Self { interrupted, outer_depth: SIMULATION_DEPTH, ..Self::message(world, transaction, txid, vout) }
     }
 
-    /// What `__fuel` and traces report where `fuel` is left.
+    /// The fuel that `__fuel` and traces report where `fuel` is left.
     pub(crate) fn reported_fuel(&self, fuel: u64) -> u64 {
         fuel.saturating_add(self.unusable_fuel)
     }
@@ -143,7 +143,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Who and with what, as traces record it.
+    /// The context of the call, as traces record it.
     fn context(&self, vout: u32) -> TraceContextRef<'_> {
         TraceContextRef {
             myself: self.myself,

@@ -15,13 +15,13 @@ use super::stop::Stop;
 use crate::codec::Cellpack;
 use crate::{CallKind, CallResponse, Halt, StateKey, Trace, TraceStatus, Transfer, World};
 
-/// Fuel of a simulation unless its caller says otherwise: what a whole block has, a second or two of computing.
+/// Default fuel of a simulation: that of a whole block, a second or two of computing.
 pub const SIMULATION_FUEL: u64 = 1_000_000_000;
 
 /// Fuel of `meta` (protocol B21).
 pub const META_FUEL: u64 = 100_000_000;
 
-/// Memories and tables of all nested calls of one simulation, and what compiling takes, in bytes. Twenty-five nested calls take 800 MiB of address
+/// Memories and tables of all nested calls of one simulation, and the memory of compiling, in bytes. Twenty-five nested calls take 800 MiB of address
 /// space, of which only what they touch is real.
 const SIMULATION_BYTES_MAX: u64 = 1 << 30;
 

@@ -81,9 +81,9 @@ proptest! {
             (func (export "__execute") (result i32) (memory.init 1 (i32.const 0) (i32.const 0) (i32.const 1)) (i32.const 4))
             (data (i32.const 9) "abc") (data "passive"))"#,
         );
-        for (place, byte) in changes {
-            let place = place.index(code.len());
-            code[place] = byte;
+        for (at, byte) in changes {
+            let offset = at.index(code.len());
+            code[offset] = byte;
         }
         code.truncate(code.len() - cut.saturating_sub(20));
         if let Some(copy) = with_call_pages(&code) {
