@@ -1,6 +1,6 @@
 //! The values and the arithmetic of WebAssembly under the interpreter that runs contracts, wasmi 0.37.2.
 //!
-//! Takes the place of the published crate of the same name and version, for one reason: a result that is not a number has one
+//! Replaces the published crate of the same name and version, for one reason: a result that is not a number has one
 //! form, whatever the processor. The standard leaves sign and payload of a NaN open ([`F32::canonical`]); the reference's host
 //! does not, and a contract can look at the bits. Every other result is the one that the standard asks for, so nothing else
 //! differs from the published crate. It has no part in fuel: wasmi counts instructions, not results.

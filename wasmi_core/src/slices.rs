@@ -78,7 +78,7 @@ impl<T: Into<UntypedVal>> EncodeUntypedSlice for T {
     }
 }
 
-/// Both traits for a tuple; each member is named by its type and by its place.
+/// Both traits for a tuple; each member is named by its type and by its index.
 macro_rules! tuple {
     ($($type:ident $value:ident),*) => {
         impl<$($type: From<UntypedVal>),*> DecodeUntypedSlice for ($($type,)*) {

@@ -19,7 +19,7 @@ pub enum TrapCode {
     IntegerOverflow,
     /// A float that is not a number has no integer.
     BadConversionToInteger,
-    /// More calls or values than the interpreter has room for.
+    /// More calls or values than the interpreter's stack holds.
     StackOverflow,
     /// An indirect call of a function of another type.
     BadSignature,

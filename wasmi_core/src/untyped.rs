@@ -2,7 +2,7 @@
 
 use crate::{F32, F64};
 
-/// A value as it lies in a register: 64 bits, of which a shorter type has the lower ones and leaves the others zero.
+/// A value in a register: 64 bits, of which a shorter type has the lower ones and leaves the others zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct UntypedVal(u64);

@@ -5,9 +5,9 @@ use crate::{F32, F64};
 /// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValType {
-    /// A 32-bit integer; an instruction says whether it has a sign.
+    /// A 32-bit integer; instructions determine whether it is signed.
     I32,
-    /// A 64-bit integer; an instruction says whether it has a sign.
+    /// A 64-bit integer; instructions determine whether it is signed.
     I64,
     /// A 32-bit float.
     F32,

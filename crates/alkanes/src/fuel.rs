@@ -23,13 +23,13 @@ pub struct FuelTank {
     transaction_size: u64,
     /// Fuel not yet given out.
     block_fuel: u64,
-    /// What the current transaction can still use.
+    /// Fuel left for the current transaction.
     transaction_fuel: u64,
-    /// What of its share of the block the current transaction has not used; given back when the next one comes.
+    /// Unused part of the current transaction's share of the block; given back when the next one comes.
     metered_fuel: u64,
     least: u64,
     fuel_is_minimum: bool,
-    /// Most that one transaction can use; what it is given beyond is only reported.
+    /// Most fuel that one transaction can use; a share beyond it is only reported.
     usable_max: Option<u64>,
     unusable_fuel: u64,
 }

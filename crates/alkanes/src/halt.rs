@@ -17,7 +17,7 @@ pub enum Halt {
     /// The message does more unmetered work than is left for its transaction and block (decision 0038).
     #[error("the message needs more work that no fuel pays for than is left for its transaction and its block")]
     TooMuchWork,
-    /// What the messages of a block change takes more memory than the reference engine has (decision 0038).
+    /// The changes of a block's messages take more memory than the reference engine has (decision 0038).
     #[error("the messages of the block change more than fits the memory of the reference engine")]
     TooMuchState,
     /// Messages share no fuel: the block's transactions have no size in the fuel tank (protocol B12, B22.5).
@@ -26,7 +26,7 @@ pub enum Halt {
     /// A stored integer has the wrong length (protocol B22.5).
     #[error("the stored value of {what} has {length} bytes instead of {expected}")]
     WrongLength {
-        /// What was read.
+        /// The name of the stored integer.
         what: &'static str,
         /// Its length in bytes.
         length: usize,
@@ -47,7 +47,7 @@ pub enum Halt {
     BuiltinFailed {
         /// The contract.
         id: AlkaneId,
-        /// Why it reverted.
+        /// The text of its revert.
         text: String,
     },
     /// A message needs more than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX) (protocol B22.7, decision 0038), or a simulation
@@ -59,9 +59,9 @@ pub enum Halt {
     EnginePanic,
     /// The rules of this height are not among those that the native engine knows (`[alkanes] known_until`).
     #[error(
-        "the rules of height {height} are not known to the native engine, which is configured to stop above {known_until}: give the \
-         network's newer indexer program as [alkanes] wasm_path and set engine = \"hosted\", or raise known_until when this \
-         version of Paraffin has the rules"
+        "the rules of height {height} are not known to the native engine, which is configured to stop above {known_until}: \
+         give the network's newer indexer program as [alkanes] wasm_path and set engine = \"hosted\", or raise known_until \
+         when this version of Paraffin has the rules"
     )]
     UnknownRules {
         /// The height.
@@ -71,8 +71,8 @@ pub enum Halt {
     },
     /// The state was filled from a hosted indexer program, which does not supply all that the native engine reads.
     #[error(
-        "the contract index was filled from the hosted indexer program alone, which does not supply all that the native engine \
-         reads: run `paraffin reindex alkanes`"
+        "the contract index was filled from the hosted indexer program alone, which does not supply all that the native \
+         engine reads: run `paraffin reindex alkanes`"
     )]
     PartialState,
     /// The hosted indexer program cannot be followed.

@@ -1,4 +1,4 @@
-//! The alkanes metaprotocol: messages in Bitcoin transactions, run as contracts, and what they leave behind.
+//! The alkanes metaprotocol: messages in Bitcoin transactions, run as contracts, and their effects.
 //!
 //! ```text
 //!  block ─▶ codec ─protostones─▶ protorune ─messages─▶ message ─▶ vm ─host calls─▶ state (overlay)

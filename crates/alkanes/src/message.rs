@@ -27,16 +27,16 @@ pub struct Message<'a> {
     pub vout: u32,
     /// The message bytes.
     pub calldata: &'a [u8],
-    /// What comes in: positive entries of the shadow output's sheet, in the order of the ids.
+    /// Incoming alkanes: positive entries of the shadow output's sheet, in the order of the ids.
     pub incoming: Vec<Transfer>,
 }
 
-/// How a message ended.
+/// The result of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageEnd {
-    /// The contract answered: what goes to the pointer, and the runtime sheet afterwards.
+    /// The contract answered: alkanes for the pointer, and the runtime sheet afterwards.
     Done {
-        /// What it gives back, as written.
+        /// Returned alkanes, as written.
         outgoing: Vec<Transfer>,
         /// The runtime sheet afterwards.
         runtime: Sheet,
@@ -150,7 +150,7 @@ fn book(
     Ok(AppliedMessage { response, data, fuel_used, runtime })
 }
 
-/// The runtime sheet plus what came in minus what goes out. What is short is minted, unless it is a base rune
+/// The runtime sheet plus incoming minus outgoing alkanes. A shortfall is minted, unless the id is a base rune
 /// (protocol B6.6).
 fn settle_runtime(
     world: &World<'_>,

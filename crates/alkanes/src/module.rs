@@ -76,7 +76,7 @@ impl Module for AlkanesModule {
         let effects = run.map_err(|halt| {
             ModuleError::Block(format!(
                 "block {}: the {} alkanes engine halts: {halt}. Indexing waits here, because contracts \
-                 would go on with a state that nobody else has; [alkanes] enabled = false indexes the rest",
+                 would go on with a state that no other index has; [alkanes] enabled = false indexes the rest",
                 block.id,
                 self.engine.name()
             ))
@@ -107,7 +107,7 @@ fn write(
     let mut indices = TransactionIndices::with_capacity_and_hasher(block.txids.len(), KeyHashing::default());
     indices.extend(block.txids.iter().copied().zip(0..));
 
-    // First what depends on the state before the block.
+    // First the rows that depend on the state before the block.
     let mut holdings = Holdings::default();
     holdings.contracts(effects, rows)?;
     outputs::write_spent(block, known, &mut holdings, rows)?;

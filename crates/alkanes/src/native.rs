@@ -12,7 +12,7 @@ use crate::{
     Transfer, World, deploy_builtins, handle_message, wrapped_bitcoin,
 };
 
-/// Deploys the built-in contracts that are not deployed yet, and answers what they issue to the genesis outpoint (protocol
+/// Deploys the built-in contracts that are not deployed yet, and returns what they issue to the genesis outpoint (protocol
 /// B18): [`deploy_builtins`], or a stand-in in tests.
 pub type Deployer = fn(&mut World<'_>) -> Result<Vec<Transfer>, Halt>;
 
@@ -106,7 +106,7 @@ impl Engine for NativeEngine {
     }
 }
 
-/// Deploys what is not deployed, and saves what it issues (protocol B16, B18).
+/// Deploys missing built-in contracts, and saves the alkanes that they issue (protocol B16, B18).
 fn issue(world: &mut World<'_>, deploy: Deployer) -> Result<(), Halt> {
     let mut sheet = Sheet::new();
     for Transfer { id, value } in deploy(world)? {

@@ -5,7 +5,7 @@ use crate::trace_log::LARGE_TRACES_BYTES;
 use crate::vm::BLOCK_CODE_BYTES;
 use crate::{BLOCK_WORK, MESSAGE_BYTES_MAX, STATE_BYTES_MAX};
 
-/// What differs between networks: first heights, forks and fuel (protocol B2). Heights are inclusive.
+/// Parameters of a network: first heights, forks and fuel (protocol B2). Heights are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// The network.
@@ -106,7 +106,7 @@ impl Parameters {
         }
     }
 
-    /// The output that gets what the built-in contracts issue when they are deployed (`GENESIS_OUTPOINT`).
+    /// The output that receives the alkanes issued by the deployment of built-in contracts (`GENESIS_OUTPOINT`).
     pub fn genesis_outpoint(&self) -> OutPoint {
         let txid: Txid = "3977b30a97c9b9d609afb4b7cc138e17b21d1e0c5e360d25debf1441de933bf4"
             .parse()

@@ -26,7 +26,7 @@ use crate::state::StateError;
 use crate::work::cost;
 use crate::{Halt, SavedSheet, Sheet, StateKey, World, handle_message, runes};
 
-/// What ends the work on a transaction early.
+/// The reason why a transaction ends early.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The transaction is void, the block goes on.
@@ -73,7 +73,7 @@ impl Placed<'_> {
     }
 }
 
-/// What the transactions of a block have left behind so far, beside the state.
+/// Results of the block's transactions so far, beside the state.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     /// Outputs that got alkanes.
@@ -192,8 +192,8 @@ impl Ledger {
                 self.funded.push(placed.outpoint(vout));
             }
         }
-        // Ids that were not touched are not read, let alone written, and an amount that fell to 0 leaves the older one in
-        // its place (protocol B6).
+        // Ids that were not touched are not read, let alone written, and an amount that fell to 0 does not replace the
+        // older one (protocol B6.6).
         for (id, amount) in sheets.get(RUNTIME_VOUT).into_iter().flat_map(Sheet::iter) {
             if amount > 0 {
                 world.state.put(StateKey::Runtime(id), amount.to_le_bytes().to_vec());
@@ -270,7 +270,7 @@ pub(crate) fn sum_of_inputs(
     Ok(sum)
 }
 
-/// Appends a sheet to what is saved under a key. Answers whether there was anything to save.
+/// Appends a sheet to what is saved under a key. Returns whether there was anything to save.
 pub(crate) fn save_sheet(world: &mut World<'_>, key: StateKey, sheet: &Sheet) -> Result<bool, StateError> {
     if sheet.is_empty() {
         return Ok(false);

@@ -113,7 +113,7 @@ impl<'b> Parser<'b> {
         T::try_from(self.varint()?).map_err(|_| self.damaged())
     }
 
-    /// What [`append_ordered`] wrote.
+    /// An integer of [`append_ordered`].
     pub(crate) fn ordered(&mut self) -> Result<u128, StateError> {
         let length = usize::from(self.array::<1>()?[0]);
         if length > 16 {
@@ -122,7 +122,7 @@ impl<'b> Parser<'b> {
         Ok(self.take(length)?.iter().fold(0, |value, byte| value << 8 | u128::from(*byte)))
     }
 
-    /// What [`append_id`] wrote.
+    /// An id of [`append_id`].
     pub(crate) fn id(&mut self) -> Result<AlkaneId, StateError> {
         Ok(AlkaneId { block: self.ordered()?, tx: self.ordered()? })
     }

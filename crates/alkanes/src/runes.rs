@@ -12,7 +12,7 @@ use crate::protorune::{EdictRules, Fault, Placed, Sheets, apply_edict, clear_she
 use crate::rows::Etching;
 use crate::{Halt, Sheet, StateError, StateKey, World};
 
-/// Processes the base part of a runestone: etching, mint, edicts, what is left.
+/// Processes the base part of a runestone: etching, mint, edicts, the rest.
 pub(crate) fn process(world: &mut World<'_>, placed: Placed<'_>, runestone: &ordinals::Runestone) -> Result<(), Fault> {
     let outputs = &placed.transaction.output;
     let mut unallocated = sum_of_inputs(world, placed.transaction, StateKey::BaseSheet)?;

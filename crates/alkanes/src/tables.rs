@@ -5,40 +5,40 @@
 //! ```text
 //! singles          01 seen genesis, 02 sequence, 03 pending payments     the value
 //! codes            id                                                     code, or the id of a template
-//! storage          id | key                                               what the contract stored
+//! storage          id | key                                               the stored value
 //! balances         what | who                                             amount
 //! inventories      who | what                                             nothing
 //! deployments      id                                                     outpoint
 //! sheets           outpoint                                               alkanes of an output
 //! runtime          id                                                     amount
-//! first_seen       id                                                     height | place
+//! first_seen       id                                                     height | index
 //! base_sheets      outpoint                                               base runes of an output
 //! etchings         rune id                                                name and terms
 //! etched_names     name (16)                                              rune id
 //! mints_remaining  rune id                                                amount
 //! ```
 //!
-//! What is derived from it for look-ups:
+//! Tables derived from it for look-ups:
 //!
 //! ```text
 //! traces           outpoint                                               height (4) | trace
-//! block_traces     height (4) | place (4)                                 outpoint | transaction's place in the block | stands (1)
-//! seen_at          height (4) | place (4)                                 id
-//! outputs          outpoint                                               height | place | value | script
-//! live             script | height (4) | place (4) | vout (4)             txid | value            unspent, with alkanes
-//! spent            script | spent at (4) | height (4) | place (4) | vout  txid | value
+//! block_traces     height (4) | index (4)                                 outpoint | transaction index (4) | stands (1)
+//! seen_at          height (4) | index (4)                                 id
+//! outputs          outpoint                                               height | index | value | script
+//! live             script | height (4) | index (4) | vout (4)             txid | value            unspent, with alkanes
+//! spent            script | spent at (4) | height (4) | index (4) | vout  txid | value
 //! held             holder | id                                            outputs | amount
 //! ranking          id | amount, inverted | holder                         nothing
 //! holder_counts    id                                                     scripts | contracts | both amounts, as of every height
 //! holdings         id | holder                                            amount, as of every height
 //! scripts          script                                                 the script itself
-//! activity         script | height (4) | place (4)                        txid | roles
-//! created          height (4) | place (4)                                 id
-//! creations        id                                                     height (4) | place (4)
+//! activity         script | height (4) | index (4)                        txid | roles
+//! created          height (4) | index (4)                                 id
+//! creations        id                                                     height (4) | index (4)
 //! totals           01                                                     contracts created
 //! recent           height (4)                                             ids of the block's transactions
 //! effects          height (4)                                             digest
-//! messages         script | number of the first (4)                       height (4) | place of its trace (4)   one for a transaction
+//! messages         script | number of the first (4)                       height (4) | number of its trace (4)   one for a transaction
 //! message_counts   script                                                 number (4), as of every height
 //! ```
 
@@ -122,7 +122,7 @@ pub const TABLES: &[Table] = &[
     HOLDINGS,
 ];
 
-/// What the store must know about this module.
+/// The schema of this module.
 pub const SCHEMA: ModuleSchema =
     ModuleSchema { id: MODULE, name: "alkanes", version: VERSION, tables: TABLES, reads: &[] };
 

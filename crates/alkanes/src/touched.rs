@@ -1,4 +1,4 @@
-//! What contracts store while a transaction is tried, by protostone (`docs/protocol/trial-views.md`).
+//! Storage writes of contracts while a transaction is tried, by protostone (`docs/protocol/trial-views.md`).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) struct TouchedStorage {
     is_over: bool,
 }
 
-/// What a pair counts beside its bytes, and a contract at all.
+/// The size of a pair beside its bytes, and of a contract.
 const PAIR_BYTES: usize = 64;
 
 impl TouchedStorage {
@@ -26,7 +26,7 @@ impl TouchedStorage {
         Self { bytes_left: bytes, ..Self::default() }
     }
 
-    /// What was stored since the last time, and whether all of it is there.
+    /// Storage writes since the last call, and whether they are complete.
     pub(crate) fn take(&mut self) -> (Vec<ByContract>, bool) {
         (std::mem::take(&mut self.by_protostone), !self.is_over)
     }
@@ -58,7 +58,7 @@ impl TouchedStorage {
     }
 }
 
-/// Takes bytes of what is left; false when there are not as many.
+/// Takes bytes from the rest; false when there are not enough.
 fn take(left: &mut usize, bytes: usize) -> bool {
     left.checked_sub(bytes).map(|rest| *left = rest).is_some()
 }

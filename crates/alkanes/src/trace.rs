@@ -4,7 +4,7 @@ use paraffin_primitives::AlkaneId;
 
 use crate::Transfer;
 
-/// How a contract was entered.
+/// The kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallKind {
     /// In its own name.
@@ -41,7 +41,7 @@ pub struct CallResponse {
     pub data: Vec<u8>,
 }
 
-/// How a call ended.
+/// The status of a call's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceStatus {
     /// With a response.
@@ -76,7 +76,7 @@ pub enum TraceEvent {
     /// The only event of a trace that is larger than the bound of a message or of its block
     /// ([`MESSAGE_TRACE_BYTES_MAX`](crate::MESSAGE_TRACE_BYTES_MAX)): a record of it.
     Omitted {
-        /// How the message ended.
+        /// The status of the message.
         status: TraceStatus,
         /// SHA-256 of the stored form of the events that fitted, and of the size of each other one, 8 bytes, the lowest
         /// first.
@@ -98,7 +98,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What it counts against the limits of traces, in bytes ([`event_bytes`](crate::event_bytes)).
+    /// Its size against the limits of traces, in bytes ([`event_bytes`](crate::event_bytes)).
     pub fn bytes(&self) -> u64 {
         self.events.iter().map(crate::event_bytes).sum()
     }

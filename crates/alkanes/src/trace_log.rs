@@ -1,7 +1,7 @@
 //! Traces of bounded size, however much the contracts return.
 //!
-//! What a contract returns costs no fuel, and every call's answer is an event of the trace, so a transaction of a few hundred
-//! bytes can ask for gigabytes. A trace changes no balance: where it is too large, a record replaces it.
+//! Return data cost no fuel, and every call's answer is an event of the trace, so a transaction of a few hundred
+//! bytes can cause gigabytes. A trace changes no balance: where it is too large, a record replaces it.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ const TRANSFER_BYTES: u64 = 64;
 const INPUT_BYTES: u64 = 24;
 const PAIR_BYTES: u64 = 64;
 
-/// What an event counts, in bytes: not less than it takes in memory or in the store.
+/// The size of an event in bytes: not less than it takes in memory or in the store.
 pub fn event_bytes(event: &TraceEvent) -> u64 {
     match event {
         TraceEvent::Create(_) => EVENT_BYTES,
@@ -60,7 +60,7 @@ pub(crate) struct TraceRecorder {
     events: Vec<TraceEvent>,
     count: u64,
     bytes: u64,
-    /// How the newest call ended.
+    /// The status of the newest exit.
     status: Option<TraceStatus>,
     /// Once they are too many.
     rest: Option<Omission>,
@@ -200,7 +200,7 @@ impl TraceContextRef<'_> {
 pub struct TraceLog {
     traces: Vec<(OutPoint, Trace)>,
     large_bytes_left: u64,
-    /// What a trace may count without taking from `large_bytes_left`.
+    /// Largest trace that takes nothing from `large_bytes_left`, in bytes.
     small_bytes: u64,
 }
 

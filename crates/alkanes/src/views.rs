@@ -64,7 +64,7 @@ pub trait ViewState: StateReader {
     /// Reading failed.
     fn etched(&self, height: Height) -> Result<Vec<(AlkaneId, Etching)>, StateError>;
 
-    /// Everything that a contract ever held, with what it holds now, in the order of the ids; at most `limit`.
+    /// The inventory of a contract with current balances, in the order of the ids; at most `limit`.
     ///
     /// # Errors
     /// Reading failed.
@@ -158,7 +158,7 @@ impl ViewContext<'_> {
     }
 }
 
-/// Why a view has no answer.
+/// The reason why a view has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// There is no view of this name.

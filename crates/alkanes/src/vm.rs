@@ -7,8 +7,7 @@
 //! ```
 //!
 //! Invariants: untrusted code ends, by fuel, by the limits of its instance or by the work of its block; no contract can end
-//! the process;
-//! a cached module behaves and costs like one that was just compiled.
+//! the process; a cached module behaves and costs like one that was just compiled.
 
 mod balances;
 mod block_codes;

@@ -36,7 +36,7 @@ pub const MESSAGE_BYTES_MAX: u64 = 4 << 30;
 /// Part of the memory that the code of one contract may take when it is unpacked.
 const CODE_PART: u64 = 4;
 
-/// What things cost, in units of 2.5 ns.
+/// Costs in units of 2.5 ns.
 pub(crate) mod cost {
     /// A host function, whatever it does.
     pub(crate) const HOST_CALL: u64 = 60;
@@ -82,15 +82,15 @@ pub(crate) mod cost {
 pub(crate) struct Work {
     /// Of the current transaction.
     done: Cell<u64>,
-    /// What the current transaction may do.
+    /// The limit of the current transaction.
     limit: Cell<u64>,
-    /// The same with what its balances may take beyond.
+    /// The same with the reserve for its balances.
     ledger_limit: Cell<u64>,
-    /// What is left for all transactions beyond the share that is sure.
+    /// Work left for all transactions beyond their shares.
     pool: Cell<u64>,
     /// Most memory at a time, in bytes.
     memory_max: Cell<u64>,
-    /// What the instances that are running have taken of it.
+    /// Memory taken by the running instances, in bytes.
     held: Cell<u64>,
 }
 
@@ -131,7 +131,7 @@ impl Work {
         self.memory_max.get()
     }
 
-    /// Notes what instances have left of the memory, in bytes.
+    /// Notes the memory left by instances, in bytes.
     pub(crate) fn set_memory_left(&self, bytes_left: usize) {
         self.held.set(self.memory_max.get().saturating_sub(bytes_left as u64));
     }
@@ -158,12 +158,12 @@ impl Work {
         self.ledger_limit.set(limit.saturating_add(weight.to_wu() * LEDGER_WORK_PER_WEIGHT));
     }
 
-    /// What a message did beyond its limit before that was noticed is not counted twice.
+    /// Work beyond the limit of a message is not counted twice.
     pub(crate) fn end_message(&self) {
         self.done.set(self.done.get().min(self.limit.get()));
     }
 
-    /// Takes from the pool what the transaction did beyond its share.
+    /// Takes work beyond the transaction's share from the pool.
     pub(crate) fn end_transaction(&self) {
         self.pool.set(self.pool.get().saturating_sub(self.done.get().saturating_sub(TRANSACTION_WORK)));
     }
@@ -190,7 +190,7 @@ impl Work {
         }
     }
 
-    /// What the transaction may still do.
+    /// Work left for the transaction.
     pub(crate) fn left(&self) -> u64 {
         self.limit.get().saturating_sub(self.done.get())
     }

@@ -31,13 +31,13 @@ pub struct World<'a> {
     pub builtins: &'a Builtins,
     /// Traces so far: saved outside the layers, so they survive a void transaction (protocol B6.7).
     pub traces: TraceLog,
-    /// Those of them whose effects were undone by what came after the message.
+    /// Those of them whose effects were undone after the message.
     pub undone: Vec<OutPoint>,
     /// Transactions of this block that mint 2:0, once counted (protocol B13).
     pub diesel_mints: Option<u128>,
     /// Layers that the reference has opened when the first contract of a message makes a call (protocol B11.1).
     pub(crate) call_depth: usize,
-    /// Of a trial: what contracts have stored.
+    /// Of a trial: storage writes of contracts.
     pub(crate) touched: Option<TouchedStorage>,
     /// Code that its messages have run.
     pub(crate) block_codes: RefCell<BlockCodes>,

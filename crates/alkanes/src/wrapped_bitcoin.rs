@@ -20,7 +20,7 @@ const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
 pub struct Payment {
     /// The output that is spent when it is made.
     pub spendable: OutPoint,
-    /// What is to be paid.
+    /// The output to be paid.
     pub output: TxOut,
 }
 

@@ -10,7 +10,7 @@ use bitcoin::transaction::Version;
 use bitcoin::{Amount, ScriptBuf, Transaction, TxOut};
 use paraffin_alkanes::codec::{Artifact, Cellpack, append_varint, pack_chunks};
 
-/// Bytes of outputs count four times, so this is the most that a block has room for.
+/// Bytes of outputs count four times, so this is the most that fits a block.
 const SCRIPT_LEN_MAX: usize = 1_000_000;
 
 /// From the estimate: 1,250,000 edicts of 64 bytes, the integers that they come from (5 MB) and their bytes (5 MB).
@@ -24,7 +24,7 @@ fn status(name: &str) -> usize {
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
 }
 
-/// A transaction whose protocol field holds the varints, as many as there is room for.
+/// A transaction whose protocol field holds the varints, as many as fit.
 fn transaction(integers: impl Iterator<Item = u128>) -> Transaction {
     let mut inner = Vec::new();
     let mut payload = Vec::new();

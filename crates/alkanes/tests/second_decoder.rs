@@ -1,4 +1,4 @@
-//! Protostones of real mainnet blocks and of invented ones, against a second decoder that shares nothing with the first.
+//! Protostones of real mainnet blocks and of invented ones, against a second, independent decoder.
 #![allow(clippy::unwrap_used)]
 
 use bitcoin::hex::DisplayHex as _;
@@ -193,7 +193,7 @@ fn two_decoders_agree_on_blocks_full_of_runes_and_of_edicts() {
 }
 
 #[test]
-fn the_messages_of_block_892614_call_whom_they_are_known_to_call() {
+fn the_messages_of_block_892614_call_their_known_targets() {
     let Some(block) = real_block("mainnet-892614") else { return };
     let mut targets = std::collections::BTreeMap::<AlkaneId, usize>::new();
     for transaction in &block.txdata {

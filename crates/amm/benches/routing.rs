@@ -119,8 +119,8 @@ struct Every<'p> {
 impl<'p> Every<'p> {
     fn new(pools: &'p [RoutePool]) -> Self {
         let mut of: HashMap<AlkaneId, Vec<(&RoutePool, usize)>> = HashMap::new();
-        for (pool, place) in pools.iter().flat_map(|pool| [(pool, 0), (pool, 1)]) {
-            of.entry(pool.tokens[place]).or_default().push((pool, place));
+        for (pool, index) in pools.iter().flat_map(|pool| [(pool, 0), (pool, 1)]) {
+            of.entry(pool.tokens[index]).or_default().push((pool, index));
         }
         Self { of }
     }
@@ -135,12 +135,12 @@ impl<'p> Every<'p> {
             return amount;
         }
         let mut best = 0;
-        for (pool, place) in self.of.get(&here).filter(|_| path.len() <= 3).into_iter().flatten() {
-            let there = pool.tokens[1 - place];
+        for (pool, index) in self.of.get(&here).filter(|_| path.len() <= 3).into_iter().flatten() {
+            let there = pool.tokens[1 - index];
             if path.contains(&there) {
                 continue;
             }
-            if let Some(out) = amount_out(pool, *place, amount, Fees::Pool) {
+            if let Some(out) = amount_out(pool, *index, amount, Fees::Pool) {
                 path.push(there);
                 best = best.max(self.go(path, to, out));
                 path.pop();

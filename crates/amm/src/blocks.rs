@@ -1,4 +1,4 @@
-//! What happened on all pools in a range of blocks, in the order of the chain, with what each pool held after each event.
+//! Events of all pools in a range of blocks, in the order of the chain, with the reserves after each event.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,10 +9,10 @@ use crate::pools::held;
 use crate::rows::{Parser, decode_event, position_key};
 use crate::{Action, AmmError, ChainPosition, ContractHistory, Event, Markets, PoolIdentity};
 
-/// An event and what its pool held after it.
+/// An event and the reserves of its pool after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolEvent {
-    /// What happened: on a pool, and kept.
+    /// A successful event of a pool.
     pub event: Event,
     /// Base units of the pool's alkanes; `None` when something beside the events of its block has changed them, as a gift does, and
     /// the event is not the last one on the pool in its block.
@@ -21,7 +21,7 @@ pub struct PoolEvent {
 
 impl Markets {
     /// Events of pools in the blocks `from..=to` that were kept, in the order of the chain; `None` when these blocks have more than
-    /// `limit` events of any kind. Blocks above the height asked about have none. What it reads is one scan of at most `limit` rows.
+    /// `limit` events of any kind. Blocks above the height have none. It reads one scan of at most `limit` rows.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -49,7 +49,7 @@ impl Markets {
     }
 }
 
-/// The events of whole blocks with what the pools held after each of them. Costs four reads for each pool of each block.
+/// The events of whole blocks with the reserves after each of them. Costs four reads for each pool of each block.
 ///
 /// # Errors
 /// The state cannot be read; `is_over` returned true ([`AmmError::Interrupted`]).
@@ -73,7 +73,7 @@ pub fn with_reserves(
             holdings.now = holdings.now.and_then(|now| after(now, &event.action));
             *reserves = holdings.now;
         }
-        // Where the events do not lead to what the pool holds at the end, only that end is known.
+        // Where the events do not lead to the reserves at the end, only those are known.
         for PoolEvent { event, reserves } in block.iter_mut().rev() {
             let Some(holdings) = event.action.pool().and_then(|pool| pools.get_mut(&pool.id)) else { continue };
             if holdings.now != Some(holdings.end) {
@@ -85,7 +85,7 @@ pub fn with_reserves(
     Ok(found)
 }
 
-/// What a pool holds in a block.
+/// Reserves of a pool in a block.
 struct Holdings {
     /// After the events so far; `None` when they cannot be.
     now: Option<[u128; 2]>,
@@ -105,7 +105,7 @@ impl Holdings {
     }
 }
 
-/// What a pool that held these amounts holds after an event; `None` when it cannot be.
+/// The reserves after an event; `None` when they would be out of range.
 fn after([first, second]: [u128; 2], action: &Action) -> Option<[u128; 2]> {
     match action {
         Action::Creation { amounts: [one, other], .. } | Action::Mint { amounts: [one, other], .. } => {
@@ -137,7 +137,7 @@ mod tests {
         PoolIdentity { id: AlkaneId { block: 2, tx: 9 }, factory: AlkaneId { block: 4, tx: 1 }, tokens: TOKENS }
     }
 
-    /// What the pool holds at the end of each block.
+    /// Reserves of the pool at the end of each block.
     struct Ends(Vec<[u128; 2]>);
 
     struct End([u128; 2]);

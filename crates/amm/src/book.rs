@@ -42,7 +42,7 @@ pub struct BookRules {
 }
 
 impl BookRules {
-    /// The rules of a network: what wraps bitcoin there, and the factory that is trusted.
+    /// The rules of a network: its wrapped bitcoin and its trusted factory.
     pub fn of_network(wrapped_bitcoin: AlkaneId, factory: AlkaneId) -> Self {
         Self { wrapped_bitcoin, trusted_factories: vec![factory], ..Self::default() }
     }
@@ -94,9 +94,9 @@ pub struct PoolWorth {
     pub tvl_change_day: Option<f64>,
     /// Change of `tvl` in seven days.
     pub tvl_change_week: Option<f64>,
-    /// What liquidity earned from fees in the newest 720 hours, for a year, in percent of `tvl`.
+    /// Yield of liquidity from fees in the newest 720 hours, per year, in percent of `tvl`.
     pub apr: Option<f64>,
-    /// Satoshis for one unit of liquidity: `liquidity_price.value(100_000_000)` is what wallets call the price of one.
+    /// Satoshis for one unit of liquidity: `liquidity_price.value(100_000_000)` is the price of one in wallets.
     pub liquidity_price: Option<UnitPrice>,
 }
 
@@ -147,7 +147,7 @@ impl Watch<'_> {
 }
 
 impl MarketBook {
-    /// The book at the end of the block that `markets` stands at. What did not change since `previous` is taken from it; any
+    /// The book at the end of the block of `markets`. Unchanged pools are taken from `previous`; any
     /// book of the same index will do, also one of another branch.
     ///
     /// # Errors
@@ -331,7 +331,7 @@ impl MarketBook {
     }
 }
 
-/// What some liquidity is worth.
+/// The value of an amount of liquidity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// Base units of the pool's alkanes, rounded down.

@@ -9,7 +9,7 @@ use ruint::aliases::U256;
 /// One call of a message.
 #[derive(Debug, Clone)]
 pub struct Call<'t> {
-    /// How the contract was entered.
+    /// The kind of call.
     pub kind: CallKind,
     /// Contract, caller, inputs and incoming alkanes.
     pub context: &'t TraceContext,
@@ -17,7 +17,7 @@ pub struct Call<'t> {
     pub parent: Option<usize>,
     /// Its own answer, when it ended well.
     pub response: Option<&'t CallResponse>,
-    /// Whether what it did was kept: it and every call above it ended well, and none of them was static.
+    /// Whether its effects were kept: it and every call above it succeeded, and none of them was static.
     pub stands: bool,
     /// Whether it, or a call above it, was static, so that its effects are never kept.
     pub is_static: bool,
@@ -101,10 +101,10 @@ impl Flow {
             let TraceContext { myself, caller, incoming, .. } = call.context;
             if *myself == contract {
                 flow.receive(incoming);
-                flow.pay(&response.alkanes);
+                flow.send(&response.alkanes);
             }
             if *caller == contract {
-                flow.pay(incoming);
+                flow.send(incoming);
                 flow.receive(&response.alkanes);
             }
         }
@@ -118,7 +118,7 @@ impl Flow {
         }
     }
 
-    fn pay(&mut self, transfers: &[Transfer]) {
+    fn send(&mut self, transfers: &[Transfer]) {
         for transfer in transfers {
             let sum = &mut self.sums.entry(transfer.id).or_default().1;
             *sum = sum.saturating_add(U256::from(transfer.value));

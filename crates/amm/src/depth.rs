@@ -1,6 +1,6 @@
 //! A constant-product pool as an order book: the results of trades of growing size, cut into levels.
 //!
-//! Each level is a thousandth of what the pool holds of its first alkane. Its price is what that slice costs, or brings, after those
+//! Each level is a thousandth of the pool's reserve of its first alkane. Its price is that of buying or selling the slice after those
 //! before it, the pool's fee included, by the integers of the contract: taking the first levels costs exactly as much as one trade of
 //! their size.
 
@@ -53,13 +53,13 @@ pub fn depth(pool: &RoutePool, levels: u16) -> Depth {
         .map(|amount| (amount, amount_out(pool, 0, amount, Fees::Pool).unwrap_or(0)));
     let mut depth =
         Depth { asks: leveled(asks, DepthLevel::is_above), bids: leveled(bids, |next, last| last.is_above(next)) };
-    // What the last of them bring may be nothing, too.
+    // The last of them may give nothing.
     depth.bids.retain(|level| level.total > 0);
     depth
 }
 
 /// Levels out of running sums of amount and total. Whole units can give a slice a better price than the one before it: such
-/// neighbours are one level, so that prices stand in order and sums stay what they are.
+/// neighbours are one level, so that prices are ordered and sums do not change.
 fn leveled(
     sums: impl Iterator<Item = (u128, u128)>,
     is_worse: impl Fn(&DepthLevel, &DepthLevel) -> bool,

@@ -18,7 +18,7 @@ pub enum AmmError {
     Mismatch {
         /// Height of the block.
         height: u32,
-        /// What does not fit.
+        /// The mismatch.
         what: String,
     },
     /// The caller's time was over before the work was done: ask again with more of it.

@@ -11,7 +11,7 @@ const FOUR_HOURS: u32 = 4 * 3_600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interval {
     /// A width of the index.
-    Kept(Timeframe),
+    Indexed(Timeframe),
     /// Four hours, from midnight in UTC on.
     FourHours,
 }
@@ -19,18 +19,18 @@ pub enum Interval {
 impl Interval {
     /// All of them, the narrowest first.
     pub const ALL: [Self; 6] = [
-        Self::Kept(Timeframe::TenMinutes),
-        Self::Kept(Timeframe::Hour),
+        Self::Indexed(Timeframe::TenMinutes),
+        Self::Indexed(Timeframe::Hour),
         Self::FourHours,
-        Self::Kept(Timeframe::Day),
-        Self::Kept(Timeframe::Week),
-        Self::Kept(Timeframe::Month),
+        Self::Indexed(Timeframe::Day),
+        Self::Indexed(Timeframe::Week),
+        Self::Indexed(Timeframe::Month),
     ];
 
     /// Its name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Kept(timeframe) => timeframe.name(),
+            Self::Indexed(timeframe) => timeframe.name(),
             Self::FourHours => "4h",
         }
     }
@@ -43,7 +43,7 @@ impl Interval {
     /// Start of the bucket that holds `time`, both Unix seconds.
     pub fn start(self, time: u32) -> u32 {
         match self {
-            Self::Kept(timeframe) => timeframe.start(time),
+            Self::Indexed(timeframe) => timeframe.start(time),
             Self::FourHours => time - time % FOUR_HOURS,
         }
     }
@@ -51,7 +51,7 @@ impl Interval {
     /// Start of the bucket after the one that begins at `start`; `None` beyond 32 bits.
     pub fn next(self, start: u32) -> Option<u32> {
         match self {
-            Self::Kept(timeframe) => timeframe.next(start),
+            Self::Indexed(timeframe) => timeframe.next(start),
             Self::FourHours => start.checked_add(FOUR_HOURS),
         }
     }
@@ -88,7 +88,7 @@ impl Markets {
         to: u32,
         limit: usize,
     ) -> Result<Vec<Candle>, AmmError> {
-        if let Interval::Kept(timeframe) = interval {
+        if let Interval::Indexed(timeframe) = interval {
             return self.candles(pool, timeframe, from, to, 0, limit);
         }
         // Whole candles only: all hours of the first and the last.

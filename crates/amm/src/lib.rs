@@ -1,4 +1,4 @@
-//! Markets derived from what contracts did: pools, swaps, liquidity, wraps, and their prices in time.
+//! Markets derived from traces of contracts: pools, swaps, liquidity, wraps, and their prices in time.
 //!
 //! ```text
 //!  traces of a block ─▶ calls (a tree) ─▶ events ─▶ module ─┬─▶ lists by pool, token, script, factory

@@ -6,10 +6,10 @@ use paraffin_primitives::AlkaneId;
 use crate::rows::{append_id, kind_number};
 use crate::{Action, Event, EventKind};
 
-/// Whose events.
+/// The events of a list: all, or those of a pool, token, script or factory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Everybody's.
+    /// All events.
     All,
     /// Of the pools of a factory.
     Factory(AlkaneId),
@@ -25,7 +25,7 @@ pub enum Scope {
     ScriptToken(ScriptKey, AlkaneId),
 }
 
-/// Which outcomes.
+/// Outcomes of the events of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Events of calls that succeeded.

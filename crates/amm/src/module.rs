@@ -12,7 +12,7 @@ use crate::{
     Action, AmmError, BlockContracts, ContractReads, Event, PoolIdentity, PoolLookup, pools, transaction_events,
 };
 
-/// What differs between networks.
+/// Parameters of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// The contract that wraps bitcoin.

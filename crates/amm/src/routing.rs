@@ -2,7 +2,7 @@
 //!
 //! A route names no alkane twice. Within a hop more in never gives less out, so the best route of n hops to an alkane is made
 //! of the best routes of n - 1 hops; up to three hops no other condition couples them, and one pass for each hop over the
-//! pools between what is reached and what leads to the end finds what trying every route would.
+//! pools between reached alkanes and those that lead to the end finds the same routes as trying all of them.
 
 mod cycle;
 #[cfg(test)]
@@ -30,7 +30,7 @@ pub struct RoutePool {
     pub id: AlkaneId,
     /// Its alkanes.
     pub tokens: [AlkaneId; 2],
-    /// What it holds of them, base units.
+    /// Reserves, base units.
     pub reserves: [u128; 2],
     /// Its own fee in parts of 1,000.
     pub fee_per_1000: u128,
@@ -39,17 +39,17 @@ pub struct RoutePool {
 /// One trade of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// With which pool.
+    /// The pool.
     pub pool: AlkaneId,
-    /// What goes in.
+    /// The alkane that is sold.
     pub token_in: AlkaneId,
-    /// What comes out.
+    /// The alkane that is bought.
     pub token_out: AlkaneId,
     /// Base units that go in.
     pub amount_in: u128,
     /// Base units that come out.
     pub amount_out: u128,
-    /// The fee that was reckoned with.
+    /// The fee of the calculation.
     pub fee: HopFee,
 }
 
@@ -132,15 +132,15 @@ struct Reached {
     before: u128,
 }
 
-/// What is reached by exactly so many trades, by number of the alkane.
+/// The best amounts after a fixed number of trades, by number of the alkane.
 type Layer = HashMap<usize, Reached>;
 
 /// From which end a route is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
-    /// From what goes in; more is better.
+    /// From the input; more is better.
     Forwards,
-    /// From what comes out; less is better.
+    /// From the output; less is better.
     Backwards,
 }
 
@@ -152,7 +152,7 @@ impl Direction {
         }
     }
 
-    /// What is reached through a pool from `amount` of its alkane at `index`.
+    /// The amount behind a pool for `amount` of its alkane at `index`.
     fn step(self, edge: &Edge, index: usize, amount: u128, fees: Fees) -> Option<u128> {
         match self {
             Self::Forwards => edge.amount_out(index, amount, fees),
@@ -270,7 +270,7 @@ impl Graph {
         self.way(&layers, direction, finish, fees)
     }
 
-    /// Goes through a pool from `here`, where `before` is reached, and keeps what is better than what is known: between
+    /// Goes through a pool from `here`, where `before` is reached, and stores better amounts than the present ones: between
     /// equals the lower pool.
     fn reach(&self, layer: &mut Layer, direction: Direction, number: usize, here: usize, before: u128, fees: Fees) {
         let edge = &self.edges[number];

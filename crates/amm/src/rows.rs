@@ -153,7 +153,7 @@ pub(crate) fn encode_event(event: &Event) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode_event`] wrote.
+/// Decodes a row of [`encode_event`].
 pub(crate) fn decode_event(position: ChainPosition, bytes: &[u8]) -> Result<Event, AmmError> {
     let mut parser = Parser::new("events", bytes);
     let txid = Txid::from_byte_array(parser.array()?);
@@ -198,7 +198,7 @@ pub(crate) fn encode_pool(pool: &PoolIdentity, created: ChainPosition) -> Vec<u8
     bytes
 }
 
-/// Reads what [`encode_pool`] wrote.
+/// Decodes a row of [`encode_pool`].
 pub(crate) fn decode_pool(bytes: &[u8]) -> Result<(PoolIdentity, ChainPosition), AmmError> {
     let mut parser = Parser::new("pools", bytes);
     let row = (parse_pool(&mut parser)?, parser.position()?);

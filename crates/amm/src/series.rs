@@ -10,7 +10,7 @@ use crate::{AmmError, Candle, Journal, Markets, Page, Timeframe};
 /// The candles of a pool in one timeframe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Series {
-    /// How many there are.
+    /// Number of candles in the series.
     pub count: u32,
     /// Start of the oldest, Unix seconds.
     pub oldest: u32,

@@ -41,7 +41,7 @@ pub(crate) const SUMS: Table = table(8, "sums", Versioned, Ordered);
 const CANDLE_COUNTS: Table = table(9, "candle_counts", Versioned, Ordered);
 const CANDLE_STARTS: Table = table(10, "candle_starts", Versioned, Ordered);
 
-/// The events of this module and what follows from them.
+/// Tables of events and of what is derived from them.
 pub(crate) const JOURNAL: Journal = Journal {
     events: EVENTS,
     lists: LISTS,
@@ -57,7 +57,7 @@ pub(crate) const JOURNAL: Journal = Journal {
 pub const TABLES: &[Table] =
     &[POOLS, FACTORIES, EVENTS, LISTS, LIST_LENGTHS, CANDLES, TOTALS, SUMS, CANDLE_COUNTS, CANDLE_STARTS];
 
-/// What the store must know about this module.
+/// The schema of this module.
 pub const SCHEMA: ModuleSchema =
     ModuleSchema { id: MODULE, name: "amm", version: VERSION, tables: TABLES, reads: &[paraffin_alkanes::MODULE] };
 

@@ -1,4 +1,4 @@
-//! The pool index: what contracts did, as rows, and its reading as of any height.
+//! The pool index: effects of contracts as rows, read as of any height.
 
 mod calls;
 mod candle;

@@ -34,10 +34,10 @@ pub const NAMES: [&str; 14] = [
 /// Most pools, swaps or candles on a page, and as many as there are on one when no limit is given.
 pub const PAGE_ITEMS_MAX: u32 = 20_000;
 
-/// What a `price_q` of one is.
+/// The value of a `price_q` of one.
 pub const PRICE_Q_SCALE: &str = "1000000000000000000";
 
-/// What the pool index itself does not keep of contracts.
+/// Contract data that the pool index itself does not store.
 pub trait PoolContracts {
     /// The WASM module of a contract; empty when there is none.
     ///
@@ -45,19 +45,19 @@ pub trait PoolContracts {
     /// Reading failed.
     fn code(&self, id: AlkaneId) -> Result<Vec<u8>, ViewError>;
 
-    /// What a contract has stored under a name; `None` when it never did.
+    /// The value that a contract has stored under a name; `None` without one.
     ///
     /// # Errors
     /// Reading failed.
     fn storage(&self, id: AlkaneId, name: &[u8]) -> Result<Option<Vec<u8>>, ViewError>;
 }
 
-/// What views are answered from. All of it is of one moment.
+/// The data that views are answered from, all of one snapshot.
 #[derive(Clone, Copy)]
 pub struct PoolViews<'a> {
-    /// The index as of the height asked about.
+    /// The index as of the requested height.
     pub index: &'a PoolIndex,
-    /// Which pools are canonical.
+    /// Canonical pools, slot names and opcodes.
     pub rules: &'a PoolRules,
     /// The contracts at the same height.
     pub contracts: &'a dyn PoolContracts,
@@ -106,7 +106,7 @@ pub fn call(name: &str, payload: &[u8], views: &PoolViews<'_>) -> Result<Vec<u8>
     Ok(answer)
 }
 
-/// The request in the bytes, or the one without any field.
+/// The decoded request, or the one without any field when the bytes are no request.
 fn request<T: Message + Default>(payload: &[u8]) -> T {
     T::decode(payload).unwrap_or_default()
 }

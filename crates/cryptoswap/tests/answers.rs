@@ -1,4 +1,4 @@
-//! Quotes, requests that make no sense, past heights and reorgs, over real runs of the pool's contract.
+//! Quotes, malformed requests, past heights and reorgs, over real runs of the pool's contract.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
@@ -126,7 +126,7 @@ fn a_past_height_answers_as_it_did_when_it_was_the_newest() {
     let whole = traded(rules());
     let requests = requests();
     let mut chain = traded(rules());
-    // Back to the beginning: what each height answers while it is the newest.
+    // Back to the beginning: the answers of each height while it is the newest.
     while chain.tip() > 0 {
         let height = chain.tip();
         for (name, payload) in &requests {
@@ -225,11 +225,11 @@ fn random_bytes_never_fail_and_what_is_no_request_is_the_empty_one() {
         proptest::collection::vec(any::<u8>(), 0..40),
         // A good request with a byte changed, cut, or with more behind it.
         (any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>(), any::<bool>()).prop_map(
-            move |(which, place, byte, cut)| {
+            move |(which, at, byte, cut)| {
                 let mut bytes = which.get(&valid).clone();
                 if !bytes.is_empty() {
-                    let place = place.index(bytes.len());
-                    if cut { bytes.truncate(place) } else { bytes[place] = byte }
+                    let offset = at.index(bytes.len());
+                    if cut { bytes.truncate(offset) } else { bytes[offset] = byte }
                 }
                 bytes
             }

@@ -79,7 +79,7 @@ impl Case {
         let number = |value: &Value| value.as_str().expect("text").parse::<U256>().expect("a number");
         let short = |name: &str| question[name].as_str().expect("text").parse::<u64>().expect("a short number");
         let of = |name: &str| number(&question[name]);
-        let pair = |name: &str| [0, 1].map(|place| number(&question[name][place]));
+        let pair = |name: &str| [0, 1].map(|index| number(&question[name][index]));
         let parameters = Parameters {
             precisions: pair("precisions"),
             mid_fee: of("mid_fee"),
@@ -193,7 +193,7 @@ impl Case {
     }
 }
 
-/// What the package answers to each question.
+/// The package's answer to each question.
 fn answers(python: &str, questions: &[Value]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/curvesim_answers.py");
     let imports = Command::new(python).args(["-c", "import curvesim.pool.cryptoswap.pool"]).output();

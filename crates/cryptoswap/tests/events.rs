@@ -1,5 +1,5 @@
-//! Trades, deposits and withdrawals in the form of the market index, against what the chain was made to do and what balances
-//! say; as of every height, and after blocks were taken back.
+//! Trades, deposits and withdrawals in the form of the market index, against the scripted operations of the chain and the balances,
+//! as of every height, and after blocks were undone.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ fn of_pool(chain: &Chain, height: Height) -> Vec<Event> {
     events(&PoolIndex::at(&chain.store.snapshot(), height), Scope::Pool(POOL), None)
 }
 
-/// What the pool holds at a height: USD, BTC, and what there is of its own token.
+/// Balances of the pool at a height: USD, BTC, and the supply of its own token.
 fn held(chain: &Chain, height: Height) -> [i128; 3] {
     let state = chain.state(height);
     let [usd, btc] = [USD, BTC].map(|coin| state.balance(coin, POOL).unwrap());
@@ -53,7 +53,7 @@ fn what_events_moved_is_what_the_pool_holds_after_every_block() {
     let supply = chain_supply(&chain, chain.tip());
     chain.mine(&[sell_btc(1_000_000), deed(POOL, &[2, supply / 7, 0, 0]), sell_usd(5_000_000_000)]);
     chain.mine(&[deed(POOL, &[3, supply / 9, 1, 0]), deed(POOL, &[1, 1_000_000, 64_000_000_000, 0])]);
-    // A trade that asks for too much fails and is not kept.
+    // A trade with too high a minimum fails and is not indexed.
     chain.mine(&[deed(POOL, &[5, 0, 1, 1_000, u128::MAX >> 1])]);
     let all = of_pool(&chain, chain.tip());
     for kind in [EventKind::Swap, EventKind::Mint, EventKind::Burn] {
@@ -89,7 +89,7 @@ fn every_list_is_the_events_of_its_scope_and_what_is_taken_back_leaves_them() {
     let mut chain = traded(rules());
     let before = chain.tip();
     let owner = ScriptKey::of(&chain.blocks[0].block.txdata[0].output[0].script_pubkey);
-    let told = |chain: &Chain| {
+    let indexed = |chain: &Chain| {
         let index = chain.index();
         let all = events(&index, Scope::Pool(POOL), None);
         for kind in [EventKind::Swap, EventKind::Mint, EventKind::Burn] {
@@ -114,15 +114,15 @@ fn every_list_is_the_events_of_its_scope_and_what_is_taken_back_leaves_them() {
         assert_eq!(trades as usize, priced);
         (all, candles)
     };
-    let known = told(&chain);
+    let first = indexed(&chain);
     chain.mine(&[sell_btc(700_000), sell_usd(9_000_000_000)]);
     chain.mine(&[deed(POOL, &[1, 1_000_000, 64_000_000_000, 0])]);
-    let left = told(&chain);
-    assert_eq!(left.0.len(), known.0.len() + 3);
+    let left = indexed(&chain);
+    assert_eq!(left.0.len(), first.0.len() + 3);
     while chain.tip() > before {
         chain.undo();
     }
-    assert_eq!(told(&chain), known);
+    assert_eq!(indexed(&chain), first);
     chain.mine(&[sell_usd(9_000_000_000)]);
-    assert_eq!(told(&chain).0.len(), known.0.len() + 1);
+    assert_eq!(indexed(&chain).0.len(), first.0.len() + 1);
 }

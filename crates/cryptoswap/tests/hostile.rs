@@ -1,4 +1,4 @@
-//! What counts and what does not, with traces made by hand: calls that were undone, contracts that only look like pools.
+//! Hand-made traces: calls that were undone, and contracts that only look like pools.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
@@ -26,7 +26,7 @@ const ZERO: AlkaneId = id(2, 1);
 /// Coin 1.
 const ONE: AlkaneId = id(2, 2);
 
-/// The contracts of a block as this test wants them.
+/// The scripted contracts of a block.
 #[derive(Default)]
 struct Facts {
     traces: Vec<BlockTrace>,
@@ -171,7 +171,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Applies a block; answers what it was summed up as: transactions, swaps, new pools.
+    /// Applies a block; returns its summary: transactions, swaps, new pools.
     fn connect(&mut self, facts: &Facts) -> [u32; 3] {
         self.try_connect(facts).unwrap();
         let (_, summary) = self.index().summary(self.height - 1).unwrap().unwrap();
@@ -287,7 +287,7 @@ fn a_contract_that_stores_a_curve_is_a_pool_once_it_answers() {
     assert_eq!(shelf.connect(&silent), [0, 0, 0]);
     assert_eq!(*silent.asked.borrow(), [(POOL, 106)]);
     assert_eq!(shelf.index().pool(POOL).unwrap(), None);
-    // It is not asked again until it writes its curve again.
+    // It is not called again until it writes its curve again.
     let mut other = Facts::default().with_pool(POOL);
     other = other.with(true, vec![enter(CallKind::Call, POOL, 1, &[]), good(&[("/other", &[3])], &[])]);
     assert_eq!(shelf.connect(&other), [0, 0, 0]);
@@ -301,12 +301,12 @@ fn a_contract_that_stores_a_curve_is_a_pool_once_it_answers() {
     let record = shelf.index().pool(POOL).unwrap().unwrap();
     assert_eq!((record.first_height, record.first_time, record.from_init), (0, 1_000, true));
     assert_eq!(record.identity.coins, [ZERO, ONE]);
-    // What it wrote before it was known is there with its writer.
+    // Its writes from before it was identified are there with their writer.
     let slot = |name: &[u8]| shelf.index().slot(POOL, name).unwrap().unwrap();
     assert_eq!(slot(b"/price_scale"), RawSlot { txid: Some(txid(1)), value: vec![5] });
     assert_eq!(slot(b"/other"), RawSlot { txid: Some(txid(1)), value: vec![3] });
     assert!(PoolIndex::at(&shelf.store.snapshot(), 2).pool(POOL).unwrap().is_none());
-    // Known pools are not asked.
+    // Identified pools are not called.
     let later = Facts::default().with_pool(POOL).with(true, sale(POOL));
     shelf.connect(&later);
     assert!(later.asked.borrow().is_empty());

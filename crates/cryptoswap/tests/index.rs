@@ -1,4 +1,4 @@
-//! The pool index over real runs of the pool's contract: what was found, and what is reported about it.
+//! The pool index over real runs of the pool's contract: rows and answers.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
@@ -150,7 +150,7 @@ fn recomputed(chain: &Chain, height: Height, changed: (Height, u32)) -> proto::P
     }
 }
 
-/// Messages of a block that went well, each with the place of its transaction: in this chain the last step of a message decides.
+/// Messages of a block that went well, each with the index of its transaction: in this chain the last step of a message decides.
 fn successes(chain: &Chain, height: Height) -> Vec<(u32, Vec<u128>, Vec<paraffin_alkanes::TraceEvent>)> {
     use paraffin_alkanes::{TraceEvent, TraceStatus};
     let traces = chain.state(height).block_traces(height).unwrap().into_iter();
@@ -242,7 +242,7 @@ fn every_slot_is_told_with_its_last_writer() {
 
 /// A trade as its trace records it.
 #[derive(Debug, Clone, PartialEq)]
-struct Told {
+struct TracedTrade {
     height: Height,
     time: u32,
     txid: Vec<u8>,
@@ -251,8 +251,8 @@ struct Told {
     amount_out: u128,
 }
 
-fn told_trades(chain: &Chain) -> Vec<Told> {
-    let mut told = Vec::new();
+fn traced_trades(chain: &Chain) -> Vec<TracedTrade> {
+    let mut traced = Vec::new();
     for height in 3..=chain.tip() {
         let block = &chain.blocks[height as usize];
         for (transaction, inputs, events) in successes(chain, height) {
@@ -263,14 +263,22 @@ fn told_trades(chain: &Chain) -> Vec<Told> {
             let amount_out = u128::from_le_bytes(response.data[..16].try_into().unwrap());
             let txid = displayed(&block.txids[transaction as usize]);
             let time = block.block.header.time;
-            told.push(Told { height, time, txid, sells_usd: inputs[1] == 1, amount_in: inputs[3], amount_out });
+            traced.push(TracedTrade {
+                height,
+                time,
+                txid,
+                sells_usd: inputs[1] == 1,
+                amount_in: inputs[3],
+                amount_out,
+            });
         }
     }
-    told
+    traced
 }
 
-fn price_q(told: &Told) -> Option<u128> {
-    let (usd, btc) = if told.sells_usd { (told.amount_in, told.amount_out) } else { (told.amount_out, told.amount_in) };
+fn price_q(traced: &TracedTrade) -> Option<u128> {
+    let (usd, btc) =
+        if traced.sells_usd { (traced.amount_in, traced.amount_out) } else { (traced.amount_out, traced.amount_in) };
     (btc * 1_000_000_000_000_000_000).checked_div(usd)
 }
 
@@ -281,33 +289,33 @@ fn price_q(told: &Told) -> Option<u128> {
 #[test]
 fn swaps_are_those_of_the_traces_the_newest_first() {
     let chain = traded(rules());
-    let mut told = told_trades(&chain);
-    assert!(told.len() >= 8, "{}", told.len());
-    told.reverse();
+    let mut traced = traced_trades(&chain);
+    assert!(traced.len() >= 8, "{}", traced.len());
+    traced.reverse();
     let all: GetSwapsResponse = chain.view("getswaps", &GetSwapsRequest { pool: pool(), page: None, limit: None });
     assert!(all.ok && !all.has_more);
-    assert_eq!((all.total, all.page, all.limit), (told.len() as u32, 0, 20_000));
-    for (swap, told) in all.swaps.iter().zip(&told) {
-        assert_eq!((swap.height, swap.timestamp), (told.height, told.time.into()));
-        assert_eq!((&swap.txid, swap.vout), (&told.txid, 3));
+    assert_eq!((all.total, all.page, all.limit), (traced.len() as u32, 0, 20_000));
+    for (swap, traced) in all.swaps.iter().zip(&traced) {
+        assert_eq!((swap.height, swap.timestamp), (traced.height, traced.time.into()));
+        assert_eq!((&swap.txid, swap.vout), (&traced.txid, 3));
         assert_eq!(
             (swap.amount_in.clone(), swap.amount_out.clone()),
-            (told.amount_in.to_string(), told.amount_out.to_string())
+            (traced.amount_in.to_string(), traced.amount_out.to_string())
         );
-        assert_eq!(swap.zero_for_one, told.sells_usd);
-        let (token_in, token_out) = if told.sells_usd { (USD, BTC) } else { (BTC, USD) };
+        assert_eq!(swap.zero_for_one, traced.sells_usd);
+        let (token_in, token_out) = if traced.sells_usd { (USD, BTC) } else { (BTC, USD) };
         assert_eq!((swap.token_in, swap.token_out), (Some(token_in.into()), Some(token_out.into())));
-        assert_eq!(swap.price_q, price_q(told).unwrap_or_default().to_string());
+        assert_eq!(swap.price_q, price_q(traced).unwrap_or_default().to_string());
     }
     // Every size of page gives the same list.
-    for limit in 1..=told.len() as u32 + 1 {
+    for limit in 1..=traced.len() as u32 + 1 {
         let mut pages = Vec::new();
         for page in 0.. {
             let request = GetSwapsRequest { pool: pool(), page: Some(page), limit: Some(limit) };
             let answer: GetSwapsResponse = chain.view("getswaps", &request);
-            assert_eq!((answer.total, answer.page, answer.limit), (told.len() as u32, page, limit));
+            assert_eq!((answer.total, answer.page, answer.limit), (traced.len() as u32, page, limit));
             pages.extend(answer.swaps);
-            assert_eq!(answer.has_more, pages.len() < told.len());
+            assert_eq!(answer.has_more, pages.len() < traced.len());
             if !answer.has_more {
                 break;
             }
@@ -316,9 +324,9 @@ fn swaps_are_those_of_the_traces_the_newest_first() {
     }
     let nothing = GetSwapsRequest { pool: pool(), page: None, limit: Some(0) };
     let nothing: GetSwapsResponse = chain.view("getswaps", &nothing);
-    assert_eq!((nothing.swaps.len(), nothing.total, nothing.has_more), (0, told.len() as u32, true));
+    assert_eq!((nothing.swaps.len(), nothing.total, nothing.has_more), (0, traced.len() as u32, true));
     let price: GetPriceResponse = chain.view("getprice", &OF_POOL);
-    let newest = told.iter().find(|told| price_q(told).is_some()).unwrap();
+    let newest = traced.iter().find(|traced| price_q(traced).is_some()).unwrap();
     assert_eq!(price.executed_price_q, price_q(newest).map(|price| price.to_string()));
     assert_eq!((price.executed_height, price.executed_txid), (Some(newest.height), newest.txid.clone()));
     assert_eq!(price.executed_timestamp, Some(newest.time.into()));
@@ -327,11 +335,11 @@ fn swaps_are_those_of_the_traces_the_newest_first() {
     assert!(before.executed_price_q.is_none() && before.executed_txid.is_empty() && before.marginal_price_q.is_some());
     let record = chain.view::<GetPoolResponse>("getpool", &OF_POOL).pool.unwrap();
     let sum = |sells: bool| -> u128 {
-        told.iter().map(|told| if told.sells_usd == sells { told.amount_in } else { told.amount_out }).sum()
+        traced.iter().map(|traced| if traced.sells_usd == sells { traced.amount_in } else { traced.amount_out }).sum()
     };
     assert_eq!(
         (record.swap_count, record.volume0, record.volume1),
-        (told.len().to_string(), sum(true).to_string(), sum(false).to_string())
+        (traced.len().to_string(), sum(true).to_string(), sum(false).to_string())
     );
 }
 
@@ -344,14 +352,17 @@ fn swaps_are_those_of_the_traces_the_newest_first() {
 #[test]
 fn candles_are_made_of_the_executed_trades_alone() {
     let chain = traded(rules());
-    let told = told_trades(&chain);
+    let traced = traced_trades(&chain);
     for width in [3_600u32, 86_400] {
         let mut expected: BTreeMap<u64, proto::Candle> = BTreeMap::new();
-        for told in &told {
-            let Some(price) = price_q(told) else { continue };
-            let start = u64::from(told.time - told.time % width);
-            let (usd, btc) =
-                if told.sells_usd { (told.amount_in, told.amount_out) } else { (told.amount_out, told.amount_in) };
+        for traced in &traced {
+            let Some(price) = price_q(traced) else { continue };
+            let start = u64::from(traced.time - traced.time % width);
+            let (usd, btc) = if traced.sells_usd {
+                (traced.amount_in, traced.amount_out)
+            } else {
+                (traced.amount_out, traced.amount_in)
+            };
             let text = price.to_string();
             match expected.get_mut(&start) {
                 None => {

@@ -1,5 +1,5 @@
-//! The BTC/USD pool of the development network's market: every state from the raw writes alone, every quote against what was
-//! paid.
+//! The BTC/USD pool of the development network's market: every state from the raw writes alone, every quote against the
+//! executed trade.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
@@ -22,8 +22,8 @@ const HEIGHT: Height = 210;
 /// Slots by name.
 type Slots = HashMap<Vec<u8>, Vec<u8>>;
 
-/// What a message left in the pool's storage: what each call stored is kept when it and all above it ended well. A walk of its
-/// own, not that of the index.
+/// Effective storage writes of a message to the pool: those of calls that succeeded with all calls above them. Computed
+/// independently of the index.
 fn kept_writes(trace: &Trace) -> Slots {
     let mut open: Vec<(bool, bool, Slots)> = Vec::new();
     for event in &trace.events {
@@ -80,7 +80,7 @@ fn states_follow_from_raw_writes_and_quotes_are_paid() {
         states += 1;
         assert_eq!(state.height, changed);
         assert_eq!(state.timestamp, u64::from(chain.blocks[changed as usize].block.header.time));
-        for (told, name) in [
+        for (reported, name) in [
             (&state.reserve0, "/balances/1"),
             (&state.reserve1, "/balances/0"),
             (&state.total_supply, "/totalsupply"),
@@ -94,7 +94,7 @@ fn states_follow_from_raw_writes_and_quotes_are_paid() {
             (&u8::from(state.is_killed).to_string(), "/is_killed"),
             (&state.future_ag_height.to_string(), "/future_A_gamma_height"),
         ] {
-            assert_eq!(*told, text(&slots, name), "{name} at {height}");
+            assert_eq!(*reported, text(&slots, name), "{name} at {height}");
         }
         assert_eq!(state.ramping, state.future_ag_height > u64::from(height));
         assert_eq!(state.marginal_price_q.as_ref(), Some(&state.price_scale));

@@ -1,5 +1,5 @@
-//! The messages: what was seen on the live endpoint is read and written again byte for byte, and the published file is the same
-//! as the structs.
+//! Messages recorded from the live endpoint are decoded and encoded again byte for byte, and the published file matches the
+//! structs.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 

@@ -70,7 +70,7 @@ fn amounts_of_zero_and_burns_above_the_supply_are_refused() {
 }
 
 #[test]
-fn a_trade_too_small_to_tell_a_price_takes_the_price_of_the_curve() {
+fn a_trade_too_small_for_a_price_of_its_own_takes_the_price_of_the_curve() {
     let mut pool = fresh();
     let amount = int(100_000);
     let traded = pool.exchange(Coin::Zero, amount, U256::ZERO, 1_001).unwrap();
@@ -94,9 +94,9 @@ fn the_average_moves_once_per_moment() {
     pool.exchange(Coin::Zero, int(5_000_000), U256::ZERO, 1_010).unwrap();
     assert_eq!(pool.price_oracle, average, "the same block");
     assert_ne!(pool.last_prices, last);
-    let told = pool.price_oracle(1_020).unwrap();
+    let viewed = pool.price_oracle(1_020).unwrap();
     pool.exchange(Coin::One, int(1_000_000_000), U256::ZERO, 1_020).unwrap();
-    assert_eq!(pool.price_oracle, told, "what the view told is what is stored");
+    assert_eq!(pool.price_oracle, viewed, "the view equals the stored value");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn while_a_ramp_is_pending_the_invariant_is_computed_anew_and_a_loss_is_let_pass
     assert_eq!(pool.ramp.end, 1_202);
     assert!(pool.ramp.is_moving(1_150));
 
-    // At the very end of the ramp it is over.
+    // At its end height the ramp is over.
     let mut at_end = pool.clone();
     at_end.exchange(Coin::One, int(1_000_000_000), U256::ZERO, 1_202).unwrap();
     assert_eq!(at_end.ramp.end, 0);
@@ -191,7 +191,7 @@ fn a_claim_mints_half_of_the_admin_part_of_the_profit() {
 /// A one-sided operation trades a part of itself, so the price that it reports is one of a trade: near the scale while the pool
 /// is near balance, whichever coin it was.
 #[test]
-fn one_sided_operations_tell_a_price_near_the_scale() {
+fn one_sided_operations_give_a_price_near_the_scale() {
     let scale = fresh().price_scale;
     let near = |pool: &Pool| pool.last_prices != scale && pool.last_prices.abs_diff(scale) < scale / int(100);
     for (zero, one) in [(1_000_000u128, 0u128), (0, 64_000_000_000)] {

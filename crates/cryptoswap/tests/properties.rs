@@ -1,4 +1,4 @@
-//! What holds for every pool. `PARAFFIN_LONG=1` runs at least a million cases of each.
+//! Properties of every pool. `PARAFFIN_LONG=1` runs at least a million cases of each.
 
 mod pools;
 
@@ -217,9 +217,9 @@ proptest! {
         let Some(pool) = pool else { return Ok(()) };
         let burned = pool.total_supply * int(per_million.into()) / int(1_000_000);
         let mut after = pool.clone();
-        let told = pool.calc_withdraw_one_coin(burned, coin, NOW);
+        let quoted = pool.calc_withdraw_one_coin(burned, coin, NOW);
         if let Ok(amount) = after.remove_liquidity_one_coin(burned, coin, U256::ZERO, NOW) {
-                prop_assert_eq!(Ok(amount), told);
+                prop_assert_eq!(Ok(amount), quoted);
                 let supply = pool.total_supply - burned;
                 prop_assert!(after.d >= pool.d * supply / pool.total_supply || after.price_scale != pool.price_scale);
                 prop_assert!(!after.ramp.is_pending());
@@ -233,9 +233,9 @@ proptest! {
         let Some(mut pool) = pool else { return Ok(()) };
         let before = pool.get_virtual_price().unwrap();
         let burned = pool.total_supply * int(per_million.into()) / int(1_000_000);
-        let told = pool.calc_withdraw(burned);
+        let quoted = pool.calc_withdraw(burned);
         let out = pool.remove_liquidity(burned, [U256::ZERO; 2]);
-        prop_assert_eq!(&out, &told);
+        prop_assert_eq!(&out, &quoted);
         if out.is_ok() {
             let after = pool.get_virtual_price().unwrap();
             // The geometric mean may stop some units beside the root, and both numbers that it takes are floored: this counts the

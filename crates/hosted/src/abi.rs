@@ -1,6 +1,6 @@
-//! Where things lie in a program's memory (protocol A2): bytes at a pointer, their length in the four bytes before it.
+//! The memory layout of a program (protocol A2): bytes at a pointer, their length in the four bytes before it.
 
-/// What a program reads as the length of a value whose key it gave by an impossible pointer.
+/// The length that a program reads for a value whose key it passed by an invalid pointer.
 pub const UNREADABLE: u32 = 0x7fff_ffff;
 
 /// Bytes of the length before a pointer.
@@ -10,7 +10,7 @@ const LENGTH_LEN: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("pointer {pointer} does not lead to bytes in a memory of {memory_len} bytes")]
 pub struct BadPointer {
-    /// As the program gave it.
+    /// The pointer that the program passed.
     pub pointer: u32,
     /// Length of its memory in bytes.
     pub memory_len: usize,
@@ -28,28 +28,28 @@ pub fn read(memory: &[u8], pointer: u32) -> Result<&[u8], BadPointer> {
     memory.get(start..).and_then(|rest| rest.get(..length)).ok_or(bad)
 }
 
-/// Writes bytes at a pointer; their length is not written, the program knows it.
+/// Writes bytes at a pointer, without their length, which the program has read before.
 ///
 /// # Errors
 /// They do not fit the memory; nothing is written.
 pub fn write(memory: &mut [u8], pointer: u32, bytes: &[u8]) -> Result<(), BadPointer> {
     let bad = BadPointer { pointer, memory_len: memory.len() };
-    let place = memory.get_mut(pointer as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
-    place.ok_or(bad)?.copy_from_slice(bytes);
+    let target = memory.get_mut(pointer as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
+    target.ok_or(bad)?.copy_from_slice(bytes);
     Ok(())
 }
 
 /// Reports to a program that the key at its pointer cannot be read: [`UNREADABLE`] where the length of the value would be.
 ///
 /// # Errors
-/// There is no place before the pointer either.
+/// The four bytes before the pointer are not in the memory either.
 pub fn write_unreadable(memory: &mut [u8], pointer: u32) -> Result<(), BadPointer> {
     let bad = BadPointer { pointer, memory_len: memory.len() };
     let at = pointer.checked_sub(LENGTH_LEN as u32).ok_or(bad)?;
     write(memory, at, &UNREADABLE.to_le_bytes()).map_err(|_| bad)
 }
 
-/// What a program is given to read: the height, then the block or the payload of the view (protocol A2).
+/// The input of a program: the height, then the block or the payload of the view (protocol A2).
 pub fn input(height: u32, bytes: &[u8]) -> Vec<u8> {
     let mut input = Vec::with_capacity(bytes.len() + 4);
     input.extend_from_slice(&height.to_le_bytes());
@@ -67,8 +67,8 @@ mod tests {
         let memory = [9, 3, 0, 0, 0, b'k', b'e', b'y', 7];
         assert_eq!(read(&memory, 5), Ok(&b"key"[..]));
         for pointer in [0, 3, 4, 9, 10, u32::MAX] {
-            let told = read(&memory, pointer);
-            assert!(told.is_err(), "{pointer}: {told:?}");
+            let result = read(&memory, pointer);
+            assert!(result.is_err(), "{pointer}: {result:?}");
         }
         // At the very end of the memory stands nothing, which can be read.
         assert_eq!(read(&[0, 0, 0, 0], 4), Ok(&[][..]));

@@ -11,10 +11,10 @@ use crate::module::{halted, run_block};
 use crate::rows::BlockRow;
 use crate::{BlockLimits, Flush, Handover, HostedState, MODULE, Program};
 
-/// Follows the alkanes indexer program: what it writes in a block is translated into effects.
+/// Follows the alkanes indexer program: its writes in a block are translated into effects.
 ///
-/// The program itself is run by [`crate::HostedModule`], which sees each block first and hands over what was written. A block that
-/// comes alone, because the alkanes module is run again, is run here on the state that the hosted module has kept.
+/// The program itself is run by [`crate::HostedModule`], which sees each block first and hands over its flush. A block that
+/// comes alone, because the alkanes module is run again, is run here on the state that the hosted module has stored.
 pub struct HostedEngine {
     program: Arc<dyn Program>,
     limits: BlockLimits,
@@ -24,7 +24,7 @@ pub struct HostedEngine {
 }
 
 impl HostedEngine {
-    /// An engine that takes what `handover` holds. Below `first_height` nothing happens.
+    /// An engine that takes flushes from `handover`. Blocks below `first_height` have no effects.
     pub fn new(
         program: Arc<dyn Program>,
         limits: BlockLimits,
@@ -63,7 +63,7 @@ impl HostedEngine {
         }
     }
 
-    /// What the program did in a block, or why that cannot be read.
+    /// The translated effects of a block, or the reason why the flush cannot be read.
     ///
     /// # Errors
     /// The program failed, or the state cannot be read.
@@ -86,7 +86,7 @@ impl HostedEngine {
     }
 }
 
-/// Why what a program writes cannot be read.
+/// The reason why a flush cannot be translated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unreadable(pub(crate) String);
 

@@ -1,4 +1,4 @@
-//! What a program writes in a block: `KeyValueFlush { repeated bytes list = 1 }`, keys and values in turn (protocol A2), and
+//! The writes of a program in a block: `KeyValueFlush { repeated bytes list = 1 }`, keys and values in turn (protocol A2), and
 //! the digest of it (protocol A13).
 
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 /// Number of the one field of the message.
 const LIST: u32 = 1;
 
-/// Keys that one block may write. The busiest block known writes 45,334.
+/// Keys that one block may write. The largest observed block writes 45,334.
 pub const PAIRS_MAX: usize = 4 << 20;
 
-/// Bytes of keys and values that one block may write, and never more than the program's memory may have. The busiest block
-/// known writes 5.9 million.
+/// Bytes of keys and values that one block may write, and never more than the program's memory may have. The largest
+/// observed block writes 5.9 million.
 pub const BYTES_MAX: usize = 512 << 20;
 
-/// The bytes are not what a program may flush.
+/// The bytes are no valid flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FlushError {
     /// They are not the message.
@@ -42,7 +42,7 @@ pub struct Flush {
     pub pairs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// A flush in the making: a program may flush as often as it likes, so what it has written so far is counted.
+/// A flush under construction: a program may flush any number of times, so the writes so far are counted.
 #[derive(Debug)]
 pub(crate) struct Flushing {
     flush: Flush,
@@ -188,7 +188,7 @@ mod tests {
     fn what_a_block_writes_is_bounded_over_all_its_messages() {
         let message = |key: u8, len: usize| Flush { pairs: BTreeMap::from([(vec![key], vec![7; len])]) }.encode();
         let mut flushing = Flushing::within(1000);
-        // The same key again takes the place of what it held.
+        // The same key again replaces its value.
         for _ in 0..5 {
             flushing.add(&message(1, 300)).unwrap();
         }

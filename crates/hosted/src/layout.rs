@@ -1,4 +1,5 @@
-//! The keys of the alkanes indexer program, and what its writes are in the model of `paraffin_alkanes` (protocol B15 to B17).
+//! The keys of the alkanes indexer program, and the translation of its writes into the model of `paraffin_alkanes` (protocol B15 to
+//! B17).
 //!
 //! ```text
 //! /seen-genesis                                      SeenGenesis
@@ -39,21 +40,21 @@ use lists::ListChange;
 
 pub use key::LEFT_OUT;
 
-/// Contracts whose code is never on chain; what stands under their code is a mark.
+/// Built-in contracts, under whose code key a mark is stored.
 pub(crate) const BUILTINS: [AlkaneId; 3] =
     [AlkaneId { block: 2, tx: 0 }, AlkaneId { block: 32, tx: 0 }, AlkaneId { block: 32, tx: 1 }];
 /// The mark as the native engine writes it.
 const DEPLOYED_MARK: [u8; 1] = [1];
 
-/// What a program flushed is not what the alkanes indexer writes.
+/// A flush has not the layout of the alkanes indexer.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
-    /// A value does not have the form that its key asks for.
+    /// A value does not have the form that its key requires.
     #[error("the program writes a value of {len} bytes under {key}, which cannot be {what}")]
     Value {
         /// The key, readable.
         key: String,
-        /// What the value should be.
+        /// The expected form.
         what: &'static str,
         /// Its length in bytes.
         len: usize,
@@ -73,27 +74,27 @@ pub enum LayoutError {
     State(#[from] StateError),
 }
 
-/// What a program wrote in a block, in the words of the alkanes index.
+/// The writes of a program in a block, in the model of the alkanes index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Translated {
     /// The effects. `undone` is left empty: it follows from the rest.
     pub effects: BlockEffects,
-    /// The base runes that were etched. What the program keeps of them beside their ids is in a form of its own.
+    /// The base runes that were etched. The program's other data of them are in a form of its own.
     pub etched: BTreeSet<AlkaneId>,
-    /// How many mints remain of the base runes of which that was written, 16 bytes each, sorted. Their names are in a form of
-    /// the program's own.
+    /// Remaining mints of the base runes of which that number was written, 16 bytes each, sorted. Their names are in a form
+    /// of the program's own.
     pub mints_remaining: Vec<Vec<u8>>,
     /// The first key, readable, that the alkanes indexer of the known layout does not write.
     pub unknown: Option<String>,
 }
 
-/// Translates what a program wrote in a block; `before` is the state before the block.
+/// Translates the writes of a program in a block; `before` is the state before the block.
 ///
 /// # Errors
 /// See [`LayoutError`].
 pub fn translate(flush: &Flush, block: &ConnectedBlock, before: &dyn StateReader) -> Result<Translated, LayoutError> {
     let height = u64::from(block.id.height);
-    let mut found = Found::default();
+    let mut found = FlushContents::default();
     for (key, value) in &flush.pairs {
         if let Some(foreign) = parse(key) {
             found.add(height, key, foreign, value)?;
@@ -111,9 +112,9 @@ pub(crate) fn unknown_key(flush: &Flush) -> Option<String> {
     flush.pairs.keys().find(|key| parse(key).is_none()).map(|key| readable(key))
 }
 
-/// What was found in a flush.
+/// The contents of a flush, sorted by kind.
 #[derive(Default)]
-struct Found {
+struct FlushContents {
     writes: BTreeMap<StateKey, Vec<u8>>,
     sheets: BTreeMap<StateKey, ListChange>,
     first_seen: BTreeMap<u32, AlkaneId>,
@@ -123,7 +124,7 @@ struct Found {
     mints_remaining: Vec<Vec<u8>>,
 }
 
-impl Found {
+impl FlushContents {
     fn add(&mut self, height: u64, key: &[u8], foreign: ForeignKey, value: &[u8]) -> Result<(), LayoutError> {
         let wrong = |what| LayoutError::Value { key: readable(key), what, len: value.len() };
         let id = || lists::id(value).ok_or_else(|| wrong("an id"));
@@ -182,25 +183,25 @@ impl Found {
             }
             writes.insert(key, sheet.encode());
         }
-        for (place, id) in first_seen {
-            let value = [&height.to_le_bytes()[..], &place.to_le_bytes()].concat();
+        for (index, id) in first_seen {
+            let value = [&height.to_le_bytes()[..], &index.to_le_bytes()].concat();
             writes.insert(StateKey::FirstSeen(id), value);
         }
-        // What was there before is no change.
+        // An equal value is no change.
         let mut changed = Vec::with_capacity(writes.len());
         for (key, value) in writes {
             if before.get(&key)?.as_ref() != Some(&value) {
                 changed.push((key, value));
             }
         }
-        // Kept as the native engine keeps its own.
+        // Bounded as the traces of the native engine.
         let mut ordered = TraceLog::of(&block.block, LARGE_TRACES_BYTES);
         for outpoint in trace_order.into_values() {
             if let Some(trace) = traces.remove(&outpoint) {
                 ordered.push(outpoint, trace);
             }
         }
-        // Those that no list names come last.
+        // Traces that no list names come last.
         for (outpoint, trace) in traces {
             ordered.push(outpoint, trace);
         }
@@ -215,7 +216,7 @@ fn in_order(block: &ConnectedBlock, funded: &BTreeSet<OutPoint>) -> Vec<OutPoint
     block.txids.iter().flat_map(|txid| of(*txid).copied()).collect()
 }
 
-/// A key for people: text as it is, all else in hexadecimal digits.
+/// A readable key: text as it is, all else in hexadecimal digits.
 fn readable(key: &[u8]) -> String {
     use std::fmt::Write as _;
     /// Bytes that are shown.

@@ -8,9 +8,9 @@
 //!                     Flush ─▶ layout ─▶ BlockEffects ─▶ HostedEngine, ShadowEngine ─▶ the alkanes module
 //! ```
 //!
-//! Invariants: a program sees nothing but what it imports, and each run begins in a fresh memory; what a block writes is kept
+//! Invariants: a program sees nothing but what it imports, and each run begins in a fresh memory; the writes of a block are stored
 //! whole or not at all; a program that fails, does not end or takes too much is an error with its reason and never a panic.
-//! The machine that runs programs is behind the feature `machine`; everything else knows programs by [`Program`] alone.
+//! The machine that runs programs is behind the feature `machine`; everything else uses programs through [`Program`] alone.
 #![forbid(unsafe_code)]
 
 pub mod abi;

@@ -1,8 +1,7 @@
 //! The machine: wasmtime with the switches that make a run the same everywhere (protocol A2, A4).
 //!
-//! Every run has a store, an instance and a memory of its own. The program runs on a stack of its own as well: when it asks
-//! for a value, and a hundred times a second, it gives way to [`Machine::run`], which answers with what it can borrow and looks
-//! at the clock.
+//! Every run has a store, an instance and a memory of its own. The program runs on a stack of its own as well: when it reads
+//! a value, and a hundred times a second, it yields to [`Machine::run`], which supplies the value and checks the clock.
 
 mod imports;
 
@@ -28,13 +27,13 @@ use crate::{BadPointer, Flush};
 
 /// Name of the exported memory.
 const MEMORY: &str = "memory";
-/// Time between two looks at the clock.
+/// Time between two checks of the clock.
 const TICK: Duration = Duration::from_millis(10);
 /// All that 32-bit pointers reach, in bytes.
 const MEMORY_BYTES_MAX: u64 = 4 << 30;
 /// Elements of all tables of a run.
 const TABLE_ELEMENTS_MAX: u64 = 1 << 20;
-/// What the machine says of growing beyond what pointers reach, before it asks the limit.
+/// The error of wasmtime for growth beyond 32-bit pointers, which it returns before it consults the limiter.
 const BEYOND_POINTERS: &str = "memory growth exceeds memory type's limits";
 
 /// A compiled program.
@@ -45,15 +44,15 @@ pub(crate) struct Machine {
     hash: [u8; 32],
 }
 
-/// What belongs to one run.
+/// The state of one run.
 struct Guest {
     input: Vec<u8>,
     exchange: Arc<Mutex<Exchange>>,
-    /// The key that was read last, with its value: a program asks for the length first and for the bytes then.
+    /// The key that was read last, with its value: a program reads the length first and then the bytes.
     last_read: Option<(Arc<[u8]>, Vec<u8>)>,
     /// Whether a block is run: what a view flushes is ignored.
     is_block: bool,
-    /// What the program wrote.
+    /// The writes so far.
     flush: Option<Flushing>,
     aborted: bool,
     limit: Limit,
@@ -61,7 +60,7 @@ struct Guest {
     fault: Option<ProgramError>,
 }
 
-/// Where a run leaves the key that it waits for, and finds the value.
+/// The key that a suspended run waits for, and its value.
 #[derive(Default)]
 struct Exchange {
     wanted: Option<Arc<[u8]>>,
@@ -73,7 +72,7 @@ struct Limit {
     memory_bytes: u64,
     memory_bytes_max: u64,
     table_elements: u64,
-    /// Why growing ended the run.
+    /// The error that ended the run at a growth.
     exceeded: Option<ProgramError>,
 }
 
@@ -93,7 +92,7 @@ impl Limit {
 impl ResourceLimiter for Limit {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
         if desired as u64 > MEMORY_BYTES_MAX || maximum.is_some_and(|maximum| desired > maximum) {
-            // No host could; the program gets a refusal and decides.
+            // No host could grant it; the program gets a refusal.
             return Ok(false);
         }
         let bytes = self.memory_bytes.saturating_add((desired - current) as u64);
@@ -146,7 +145,7 @@ impl Machine {
         Ok(Self { engine, instance, views, hash: Sha256::digest(bytes).into() })
     }
 
-    /// Runs an export in a fresh memory. Answers what is left, and the bytes that the export points to when it answers any.
+    /// Runs an export in a fresh memory. Returns the state of the run, and the bytes that the export points to, if any.
     fn run(
         &self,
         export: &str,
@@ -245,7 +244,7 @@ impl Program for Machine {
     }
 }
 
-/// Calls an export of a new instance; a view answers a pointer.
+/// Calls an export of a new instance; a view returns a pointer.
 async fn call(
     instance: &InstancePre<Guest>,
     export: &str,
@@ -261,7 +260,7 @@ async fn call(
     Ok((instance, Some(pointer)))
 }
 
-/// What makes a run the same on every machine (protocol A4). Fuel is off; the clock only gives way.
+/// The deterministic configuration (protocol A4). Fuel is off; the clock only interrupts.
 fn configuration() -> Config {
     let mut config = Config::new();
     config
@@ -276,7 +275,7 @@ fn configuration() -> Config {
     config
 }
 
-/// Looks for what an indexer program must export. Answers the names of its views.
+/// Checks the exports of an indexer program. Returns the names of its views.
 fn exports(engine: &Engine, module: &Module) -> Result<BTreeSet<String>, LoadError> {
     let refuse = |text: &str| Err(LoadError::NotAnIndexer(text.to_owned()));
     if !matches!(module.get_export(MEMORY), Some(ExternType::Memory(_))) {
@@ -292,7 +291,7 @@ fn exports(engine: &Engine, module: &Module) -> Result<BTreeSet<String>, LoadErr
     Ok(views.map(|export| export.name().to_owned()).collect())
 }
 
-/// Lets every run of an engine give way now and then, until the engine is gone.
+/// Interrupts every run of an engine at intervals, until the engine is dropped.
 fn tick(engine: &EngineWeak) {
     while let Some(engine) = engine.upgrade() {
         engine.increment_epoch();
@@ -301,7 +300,7 @@ fn tick(engine: &EngineWeak) {
     }
 }
 
-/// Why a call failed, without the places in the program.
+/// The reason why a call failed, without the backtrace.
 fn reason(error: &wasmtime::Error) -> String {
     match error.downcast_ref::<Trap>() {
         Some(trap) => trap.to_string(),

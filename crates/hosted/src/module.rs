@@ -1,4 +1,4 @@
-//! The indexer module: runs the program on each block and keeps what it writes under the block's height.
+//! The indexer module: runs the program on each block and stores its writes under the block's height.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,17 +12,17 @@ use crate::layout::unknown_key;
 use crate::rows::{self, BlockRow, UnknownKey};
 use crate::{BlockLimits, Flush, Program, ProgramError, ReadError, Reads, RunLimits, SCHEMA};
 
-/// Where the module leaves what a program wrote in a block, for the engine that reads it in the same block.
+/// Hands the flush of a block from the module to the engine, which reads it in the same block.
 #[derive(Clone, Default)]
 pub struct Handover(Arc<Mutex<Option<(BlockId, Flush)>>>);
 
 impl Handover {
-    /// Leaves what was written in a block, in the place of what lay there.
+    /// Stores the flush of a block and drops any older one.
     pub(crate) fn leave(&self, block: BlockId, flush: Flush) {
         *self.0.lock() = Some((block, flush));
     }
 
-    /// Takes what was written in a block, if that is what lies there.
+    /// Takes the flush of a block, if it is the stored one.
     pub(crate) fn take(&self, block: BlockId) -> Option<Flush> {
         self.0.lock().take_if(|(id, _)| *id == block).map(|(_, flush)| flush)
     }
@@ -42,7 +42,7 @@ impl HostedModule {
         Self { program, limits, first_height, handover: None }
     }
 
-    /// The same module that hands what it ran to an engine, which sees each block after it.
+    /// The same module that hands each flush to an engine, which sees each block after it.
     #[must_use]
     pub fn with_handover(mut self, handover: Handover) -> Self {
         self.handover = Some(handover);
@@ -72,7 +72,7 @@ pub(crate) fn run_block(
     program.run_block(block.id.height, &serialize(&block.block), reads, limits)
 }
 
-/// Says that a program cannot go on with a block.
+/// The error text of a program that cannot go on with a block.
 pub(crate) fn halted(block: BlockId, error: &ProgramError) -> String {
     format!(
         "block {block}: the hosted indexer program halts: {error}. Its state stays at the block before and is served as it is; \

@@ -1,4 +1,4 @@
-//! What a hosted program is to the rest of the crate: blocks in, pairs out; views.
+//! The interface of hosted programs: blocks in, pairs out; views.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub const START: &str = "_start";
 /// Largest file of a program, in bytes.
 pub const PROGRAM_LEN_MAX: u64 = 64 << 20;
 
-/// What the program may read: the state as of a height.
+/// The reads of a program: the state as of a height.
 pub trait Reads {
     /// The value of a key; `None` when it was never set.
     ///
@@ -24,16 +24,16 @@ pub trait Reads {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError>;
 }
 
-/// What one run may use.
+/// Bounds of one run.
 #[derive(Clone, Copy)]
 pub struct RunLimits<'a> {
     /// Largest memory of the program, in bytes. 4 GiB is all that there can be.
     pub memory_bytes_max: u64,
-    /// Whether the run has taken long enough; asked a hundred times a second.
+    /// Whether the time of the run is over; checked a hundred times a second.
     pub is_over: &'a dyn Fn() -> bool,
 }
 
-/// What blocks may use.
+/// Bounds of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockLimits {
     /// Largest memory of the program, in bytes.
@@ -95,10 +95,10 @@ pub enum ProgramError {
     /// It ended without flushing.
     #[error("the program ended without a flush")]
     NoFlush,
-    /// What it flushed cannot be read.
+    /// Its flush cannot be decoded.
     #[error(transparent)]
     Flush(#[from] FlushError),
-    /// It named a place outside its memory.
+    /// It passed a pointer outside its memory.
     #[error(transparent)]
     Pointer(#[from] BadPointer),
     /// It took longer than it may.
@@ -107,7 +107,7 @@ pub enum ProgramError {
     /// It asked for more memory than it may have.
     #[error("the program asked for more than {0} MiB of memory")]
     TooMuchMemory(u64),
-    /// The system gave no memory for what it may have.
+    /// The system has no memory left below the program's limit.
     #[error("the system has no memory left for the program")]
     NoMemory,
     /// Its tables have more elements than they may.
@@ -129,7 +129,7 @@ pub enum LoadError {
     Unreadable {
         /// Path of the file.
         path: String,
-        /// What the system said.
+        /// The error of the file system.
         source: std::io::Error,
     },
     /// The file is larger than any indexer program.
@@ -152,7 +152,7 @@ pub enum LoadError {
     NoMachine,
 }
 
-/// Reads the file of a program. What becomes of the file later changes nothing in what was read.
+/// Reads the file of a program. Later changes of the file have no effect.
 ///
 /// # Errors
 /// It cannot be read, or is larger than [`PROGRAM_LEN_MAX`].
@@ -160,7 +160,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, LoadError> {
     let name = || path.display().to_string();
     let unreadable = |source| LoadError::Unreadable { path: name(), source };
     let mut bytes = Vec::new();
-    // What a file says of its length need not be what it holds.
+    // The length in the metadata of a file need not be true.
     let file = std::fs::File::open(path).map_err(unreadable)?;
     file.take(PROGRAM_LEN_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > PROGRAM_LEN_MAX { Err(LoadError::TooLarge { path: name() }) } else { Ok(bytes) }
@@ -204,7 +204,7 @@ mod tests {
         let path = folder.path().join("large.wasm");
         std::fs::File::create(&path).unwrap().set_len(PROGRAM_LEN_MAX + 1).unwrap();
         assert!(matches!(load_file(&path), Err(LoadError::TooLarge { .. })));
-        // A file without an end that says it is empty.
+        // An endless file whose metadata report no length.
         let endless = read_file(Path::new("/dev/zero")).unwrap_err().to_string();
         assert_eq!(endless, "the indexer program /dev/zero has more than 67108864 bytes");
     }

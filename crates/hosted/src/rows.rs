@@ -1,4 +1,4 @@
-//! How keys and values of a program are written in the tables. Both may have any length.
+//! The encoding of a program's keys and values in the tables. Both may have any length.
 
 use paraffin_primitives::Height;
 use paraffin_store::{ModuleWriter, Snapshot, StoreError};
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::tables::{BLOCKS, PIECES, UNKNOWN, VALUES};
 use crate::{Flush, ReadError};
 
-/// Longest key that is kept as it is, in bytes. The store ends at 4,096.
+/// Longest key that is stored as it is, in bytes. The store ends at 4,096.
 const KEY_LEN_MAX: usize = 4000;
 /// Longest value that stays beside its key, in bytes; a longer one is cut into pieces.
 const VALUE_LEN_MAX: usize = 64 << 10;
@@ -17,8 +17,8 @@ const PIECE_LEN: usize = 4 << 20;
 const WHOLE: u8 = 0;
 const IN_PIECES: u8 = 1;
 
-/// Key of a row of `values`. A long key is cut, and a digest of all of it stands in the place of the rest: 4,032 bytes, which
-/// no key has that is kept as it is.
+/// Key of a row of `values`. A long key is cut, and a digest of all of it replaces the rest: 4,032 bytes, which
+/// no key has that is stored as it is.
 pub(crate) fn row_key(key: &[u8]) -> Vec<u8> {
     let mut row = key[..key.len().min(KEY_LEN_MAX)].to_vec();
     if key.len() > KEY_LEN_MAX {
@@ -89,7 +89,7 @@ pub(crate) fn at(snapshot: &Snapshot, key: &[u8], height: Height) -> Result<Opti
     read(key, stored, |piece| snapshot.get_at(&PIECES, piece, height))
 }
 
-/// What is known of a block that a program ran.
+/// The record of a block that a program ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockRow {
     /// [`Flush::digest`].
@@ -134,7 +134,7 @@ impl BlockRow {
     }
 }
 
-/// The first key of no known kind that a program has written: what the contract index makes of the program is not whole from then on.
+/// The first key of an unknown kind that a program has written: from then on the contract index lacks a part of the program's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownKey {
     /// Height of the block.
@@ -147,7 +147,7 @@ impl UnknownKey {
     /// Key of the one row.
     const ROW: [u8; 1] = [0];
 
-    /// Keeps that a block has such a key; answers whether it is the first.
+    /// Records that a block has such a key; returns whether it is the first.
     pub(crate) fn write(height: Height, key: &str, rows: &mut ModuleWriter<'_>) -> Result<bool, StoreError> {
         if rows.get(&UNKNOWN, &Self::ROW)?.is_some() {
             return Ok(false);

@@ -10,7 +10,7 @@ use crate::HostedEngine;
 use crate::engine::Unreadable;
 use crate::layout::{BUILTINS, Translated};
 
-/// Whose effects are written.
+/// The engine whose effects are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Serves {
     /// The native engine's.
@@ -19,7 +19,7 @@ pub enum Serves {
     Hosted,
 }
 
-/// What the first difference does.
+/// The reaction to the first difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDifference {
     /// The native engine stops: no further block is indexed, or, where the program serves, none is compared.
@@ -28,12 +28,12 @@ pub enum OnDifference {
     Report,
 }
 
-/// What comparing has come to since the start of the process.
+/// Results of the comparison since the start of the process.
 #[derive(Clone, Default)]
-pub struct Differences(Arc<Mutex<Found>>);
+pub struct Differences(Arc<Mutex<Tally>>);
 
 #[derive(Default)]
-struct Found {
+struct Tally {
     compared: u64,
     count: u64,
     last: Option<String>,
@@ -46,12 +46,12 @@ impl Differences {
         self.0.lock().compared
     }
 
-    /// Blocks in which engines parted.
+    /// Blocks in which the engines differed.
     pub fn count(&self) -> u64 {
         self.0.lock().count
     }
 
-    /// The newest difference, for people.
+    /// The newest difference as text.
     pub fn last(&self) -> Option<String> {
         self.0.lock().last.clone()
     }
@@ -87,7 +87,7 @@ pub struct ShadowEngine {
 }
 
 impl ShadowEngine {
-    /// Runs `native` and `hosted`, writes what one of them says, and counts in `differences`.
+    /// Runs `native` and `hosted`, writes the effects of one of them, and counts in `differences`.
     pub fn new(
         native: Box<dyn Engine>,
         hosted: HostedEngine,
@@ -98,7 +98,7 @@ impl ShadowEngine {
         Self { native, hosted, serves, on_difference, differences, has_stopped: false }
     }
 
-    /// The two sides of a block: what the native engine said, and the program.
+    /// Compares the results of the native engine and of the program on a block.
     fn judge(
         &self,
         block: &ConnectedBlock,
@@ -151,7 +151,7 @@ impl Engine for ShadowEngine {
                 Err(halt)
             }
             Serves::Hosted => {
-                // What cannot be read cannot be served.
+                // A flush that cannot be read cannot be served.
                 let hosted = hosted?;
                 if self.has_stopped {
                     return Ok(hosted.effects);
@@ -193,7 +193,7 @@ impl Engine for ShadowEngine {
     }
 }
 
-/// The program's effects with what the native engine alone records.
+/// The program's effects with the records of the native engine alone.
 fn completed(mut hosted: BlockEffects, native: BlockEffects) -> BlockEffects {
     hosted.writes.extend(native.writes.into_iter().filter(|(key, _)| is_native_alone(key)));
     hosted.writes.sort_unstable();
@@ -209,7 +209,7 @@ pub fn difference(native: &BlockEffects, hosted: &Translated) -> Option<String> 
     comparable(native).first_difference(&comparable(&hosted.effects)).or_else(|| base_rune_difference(native, hosted))
 }
 
-/// What the program keeps in another form, which is not translated.
+/// Whether the program stores this value in another form, which is not translated.
 fn is_native_alone(key: &StateKey) -> bool {
     matches!(
         key,
@@ -217,7 +217,7 @@ fn is_native_alone(key: &StateKey) -> bool {
     )
 }
 
-/// What both sides can say: without what the native engine alone keeps (`docs/decisions/0026`).
+/// The part of the effects that both sides have (`docs/decisions/0026`).
 fn comparable(effects: &BlockEffects) -> BlockEffects {
     let is_compared = |key: &StateKey| match key {
         StateKey::Code(id) => !BUILTINS.contains(id),
@@ -232,7 +232,7 @@ fn comparable(effects: &BlockEffects) -> BlockEffects {
 }
 
 /// Base runes beside their sheets: which were etched, and how many mints remain of those whose number changed. The program
-/// keeps the latter by names, whose form is not known, so they are compared as a list without them.
+/// stores the latter by names of an unknown form, so they are compared as a list without them.
 fn base_rune_difference(native: &BlockEffects, hosted: &Translated) -> Option<String> {
     /// Entries that are shown.
     const SHOWN: usize = 20;

@@ -1,4 +1,4 @@
-//! The state of a program as of a height, and with a block on top that is tried out.
+//! The state of a program as of a height, and with a preview's block on top.
 
 use paraffin_primitives::Height;
 use paraffin_store::{Snapshot, StoreError};
@@ -42,7 +42,7 @@ impl Reads for HostedState {
     }
 }
 
-/// A state with the writes of one block on top, which is kept nowhere.
+/// A state with the writes of one block on top, in memory alone.
 pub(crate) struct Tried<'a> {
     pub(crate) below: &'a dyn Reads,
     pub(crate) block: &'a Flush,

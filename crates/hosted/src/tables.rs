@@ -1,7 +1,7 @@
 //! Tables of the module: the state of the program, readable as of every height.
 //!
 //! ```text
-//! values   key of the program                          00 | value, or 01 | length (8) of a value that lies in `pieces`
+//! values   key of the program                          00 | value, or 01 | length (8) of a value that is in `pieces`
 //! pieces   SHA-256 of the key (32) | number (4)        a piece of a large value
 //! blocks   height (4)                                  digest (32) | SHA-256 of the program (32) | pairs (4) | bytes (8)
 //! unknown  00                                          height (4) | the first key of no known kind, readable
@@ -20,7 +20,7 @@ pub(crate) const PIECES: Table = table(2, "pieces", TableKind::Versioned, Placem
 pub(crate) const BLOCKS: Table = table(3, "blocks", TableKind::WriteOnce, Placement::Ordered);
 pub(crate) const UNKNOWN: Table = table(4, "unknown", TableKind::Current, Placement::Ordered);
 
-/// What the store must know about this module.
+/// The schema of this module.
 pub const SCHEMA: ModuleSchema = ModuleSchema {
     id: MODULE,
     name: "hosted",

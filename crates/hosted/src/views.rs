@@ -1,4 +1,4 @@
-//! Views of a program at any height, and previews, a few at a time.
+//! Views of a program at any height, and previews, with bounded concurrency.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use crate::rows::BlockRow;
 use crate::state::{HostedState, Tried};
 use crate::{MODULE, Program, ProgramError, ReadError, RunLimits};
 
-/// What views may use.
+/// Bounds of views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ViewLimits {
     /// Largest memory of one view, in bytes.
@@ -41,8 +41,8 @@ impl Default for ViewLimits {
 /// A view has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// As many views run as may.
-    #[error("all places for views of the hosted program are taken")]
+    /// `concurrent_max` views or `previews_max` previews are running.
+    #[error("all slots for views of the hosted program are in use")]
     Saturated,
     /// The answer is too large.
     #[error("the answer of the view is too large")]
@@ -60,17 +60,17 @@ pub struct HostedViews {
     previews: AtomicUsize,
 }
 
-/// A place among what runs.
-struct Place<'a>(&'a AtomicUsize);
+/// A permit for one of at most `max` concurrent runs; dropping it releases it.
+struct Permit<'a>(&'a AtomicUsize);
 
-impl<'a> Place<'a> {
+impl<'a> Permit<'a> {
     fn among(running: &'a AtomicUsize, max: usize) -> Result<Self, ViewError> {
-        let place = Self(running);
-        if running.fetch_add(1, Ordering::AcqRel) >= max { Err(ViewError::Saturated) } else { Ok(place) }
+        let permit = Self(running);
+        if running.fetch_add(1, Ordering::AcqRel) >= max { Err(ViewError::Saturated) } else { Ok(permit) }
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -87,7 +87,7 @@ impl HostedViews {
         self.program.has_view(name)
     }
 
-    /// Newest height that views can be asked about.
+    /// Newest height at which views can be answered.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -95,7 +95,7 @@ impl HostedViews {
         Ok(snapshot.module_height(MODULE)?)
     }
 
-    /// The digest of what the program wrote in the block at a height; `None` when it did not run it.
+    /// The digest of the program's writes in the block at a height; `None` when it did not run the block.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -103,8 +103,8 @@ impl HostedViews {
         Ok(BlockRow::at(snapshot, height)?.map(|row| row.digest))
     }
 
-    fn place(&self) -> Result<Place<'_>, ViewError> {
-        Place::among(&self.running, self.limits.concurrent_max)
+    fn permit(&self) -> Result<Permit<'_>, ViewError> {
+        Permit::among(&self.running, self.limits.concurrent_max)
     }
 
     /// Answers a view at the end of the block at `height`, until `is_over`.
@@ -119,13 +119,13 @@ impl HostedViews {
         payload: &[u8],
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, ViewError> {
-        let _place = self.place()?;
+        let _permit = self.permit()?;
         let limits = RunLimits { memory_bytes_max: self.limits.memory_bytes_max, is_over };
         let state = HostedState::at(snapshot, Some(height));
         self.bounded(self.program.view(name, height, payload, &state, limits)?)
     }
 
-    /// Answers a view as it would after `block` on top of the block at `height`. The block is run aside and kept nowhere.
+    /// Answers a view as it would after `block` on top of the block at `height`. The block's writes are discarded.
     ///
     /// # Errors
     /// See [`ViewError`].
@@ -141,8 +141,8 @@ impl HostedViews {
         if !self.has_view(name) {
             return Err(ProgramError::UnknownView.into());
         }
-        let _place = self.place()?;
-        let _preview = Place::among(&self.previews, self.limits.previews_max)?;
+        let _permit = self.permit()?;
+        let _preview = Permit::among(&self.previews, self.limits.previews_max)?;
         let below = HostedState::at(snapshot, Some(height));
         let next = height.saturating_add(1);
         let limits = RunLimits { memory_bytes_max: self.limits.preview_memory_bytes_max, is_over };

@@ -1,6 +1,6 @@
-//! How long the code of a contract may be: asked of the reference's program, and the same of the native engine (decision 0011).
+//! The longest code of a contract in the reference's program and in the native engine (decision 0011).
 //!
-//! `PARAFFIN_LONG=1` also asks for the greatest length, to the byte, and takes a minute.
+//! `PARAFFIN_LONG=1` also finds the greatest length, to the byte, and takes a minute.
 #![cfg(feature = "machine")]
 #![allow(clippy::unwrap_used, missing_docs)]
 

@@ -25,7 +25,7 @@ fn is_of_inventory(key: &[u8]) -> bool {
     key.windows(11).any(|part| part == b"/inventory/")
 }
 
-/// What a block says that contracts came to hold.
+/// Inventories that a block writes.
 fn inventories(flush: &Flush, block: &ConnectedBlock) -> Vec<(AlkaneId, AlkaneId)> {
     let pairs = flush.pairs.iter().filter(|(key, _)| is_of_inventory(key));
     let flush = Flush { pairs: pairs.map(|(key, value)| (key.clone(), value.clone())).collect() };
@@ -40,10 +40,10 @@ fn inventories(flush: &Flush, block: &ConnectedBlock) -> Vec<(AlkaneId, AlkaneId
 #[test]
 fn both_forms_of_the_keys_of_inventories_are_read() {
     let branches = branches(5, TRADING);
-    let (told, _) = run_natively(&branches[..1]);
+    let (effects, _) = run_natively(&branches[..1]);
     let mut seen = 0;
     for block in &branches[0] {
-        let new = support::encode(block.id.height, &told[&block.id.hash]);
+        let new = support::encode(block.id.height, &effects[&block.id.hash]);
         let older = |key: &Vec<u8>| [b"/alkanes", &key[b"/alkanes/".len()..]].concat();
         let pairs = new.pairs.iter().filter(|(key, _)| is_of_inventory(key));
         let old = Flush { pairs: pairs.map(|(key, value)| (older(key), value.clone())).collect() };
@@ -58,8 +58,8 @@ fn both_forms_of_the_keys_of_inventories_are_read() {
 #[test]
 fn the_first_key_of_no_known_kind_is_kept_and_undone_with_its_block() {
     let branches = branches(5, 112);
-    let (told, _) = run_natively(&branches);
-    let mut flushes: HashMap<_, _> = flushes(&branches, &told);
+    let (effects, _) = run_natively(&branches);
+    let mut flushes: HashMap<_, _> = flushes(&branches, &effects);
     // In a block that the other branch does not have, and in the one after it.
     let fork = branches[0].iter().zip(&branches[1]).position(|(one, other)| one.id != other.id).unwrap();
     for (block, key) in branches[0][fork..].iter().zip([b"/new\0kind", b"/new\0next"]) {
@@ -93,7 +93,7 @@ fn a_release_of_before_2_0_writes_no_unknown_key_and_its_inventories_are_read() 
     let snapshot = index.store.snapshot();
     assert_eq!(UnknownKey::first(&snapshot).unwrap(), None);
     let height = index.height().unwrap();
-    // What the program keeps of what contracts held is what the index says.
+    // The program's inventories are those of the index.
     let kept = HostedState::at(&snapshot, Some(height));
     let state = ChainState::at(&snapshot, height);
     let mut holders = 0;

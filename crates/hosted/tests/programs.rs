@@ -37,7 +37,7 @@ fn views(program: &Arc<dyn Program>) -> HostedViews {
     HostedViews::new(Arc::clone(program), ViewLimits::default())
 }
 
-/// What the counter says after a block.
+/// The counter's answer after a block.
 fn counts(blocks: &[ConnectedBlock]) -> Vec<u8> {
     let transactions: usize = blocks.iter().map(|block| block.txids.len()).sum();
     [(blocks.len() as u64).to_le_bytes(), (transactions as u64).to_le_bytes()].concat()
@@ -55,15 +55,15 @@ fn the_counter_is_replayed_with_digests_and_answers_at_every_height() {
         for (block, so_far) in branch.iter().zip(1..) {
             let height = block.id.height;
             let header = serialize(&block.block.header);
-            let told = counts(&branch[..so_far]);
-            assert_eq!(view(height, "counts", b"").unwrap(), told);
+            let counted = counts(&branch[..so_far]);
+            assert_eq!(view(height, "counts", b"").unwrap(), counted);
             // The header of this block, at its height and not before.
             assert_eq!(view(height, "header", &height.to_le_bytes()).unwrap(), header);
             if let Some(before) = height.checked_sub(1) {
                 assert_eq!(view(before, "header", &height.to_le_bytes()).unwrap(), b"");
             }
             let key = [b"/header/", &height.to_le_bytes()[..]].concat();
-            let flush = Flush { pairs: BTreeMap::from([(b"/counts".to_vec(), told), (key, header)]) };
+            let flush = Flush { pairs: BTreeMap::from([(b"/counts".to_vec(), counted), (key, header)]) };
             let row = BlockRow::at(&snapshot, height).unwrap().unwrap();
             assert_eq!(row.digest, flush.digest());
             assert_eq!((row.pairs, row.bytes, row.program), (2, flush.bytes(), program.hash()));
@@ -118,19 +118,19 @@ fn views_that_take_too_much_or_too_long_end() {
     assert!(matches!(view("large", &|| false), Err(ViewError::TooLarge)));
     let inner = std::cell::RefCell::new(None);
     let is_over = || {
-        // While one view runs, a second finds no place.
+        // While one view runs, a second gets no permit.
         let second = views.view(&snapshot, 0, "large", b"", &|| false);
         *inner.borrow_mut() = Some(matches!(second, Err(ViewError::Saturated)));
         true
     };
     assert!(matches!(view("loops", &is_over), Err(ViewError::Program(ProgramError::TooLong))));
     assert_eq!(inner.into_inner(), Some(true));
-    // Its place is free again.
+    // Its permit is free again.
     assert!(matches!(view("large", &|| false), Err(ViewError::TooLarge)));
 }
 
 #[test]
-fn previews_have_fewer_places_and_a_memory_of_their_own() {
+fn previews_have_fewer_permits_and_a_memory_of_their_own() {
     // Its block takes 8 MiB, the view that loops never ends.
     let text = r#"(module (import "env" "__flush" (func $flush (param i32))) (memory (export "memory") 1)
         (func (export "_start") (drop (memory.grow (i32.const 128))) (call $flush (i32.const 4)))
@@ -151,7 +151,7 @@ fn previews_have_fewer_places_and_a_memory_of_their_own() {
     assert_eq!(preview("empty", &|| false).unwrap(), b"");
     let inner = std::cell::RefCell::new(None);
     let is_over = || {
-        // While one preview runs, a second finds no place, and a view does.
+        // While one preview runs, a second gets no permit, and a view does.
         let second = preview("empty", &|| false);
         let view = views.view(&snapshot, 0, "empty", b"", &|| false);
         *inner.borrow_mut() = Some((matches!(second, Err(ViewError::Saturated)), view.is_ok()));
@@ -177,8 +177,8 @@ fn views_on_many_threads_answer_each_its_own_height() {
             let (views, snapshot) = (&views, &snapshot);
             scope.spawn(move || {
                 for height in (thread..110).step_by(8) {
-                    let told = views.view(snapshot, height, "counts", b"", &|| false).unwrap();
-                    assert_eq!(told, counts(&chain[..=height as usize]), "{height}");
+                    let counted = views.view(snapshot, height, "counts", b"", &|| false).unwrap();
+                    assert_eq!(counted, counts(&chain[..=height as usize]), "{height}");
                 }
             });
         }
@@ -220,7 +220,7 @@ fn keys_and_values_of_any_length_come_back_at_every_height() {
         _ => format!("{block} {key}").into_bytes(),
     };
     for (number, block) in chain.iter().enumerate() {
-        let pairs = keys.iter().enumerate().map(|(place, key)| (key.clone(), value(number, place))).collect();
+        let pairs = keys.iter().enumerate().map(|(index, key)| (key.clone(), value(number, index))).collect();
         flushes.insert(block.id.hash, Flush { pairs });
     }
     let program: Arc<dyn Program> = Arc::new(Scripted(flushes));
@@ -228,9 +228,9 @@ fn keys_and_values_of_any_length_come_back_at_every_height() {
     index.follow(chain).unwrap();
     let (snapshot, views) = (index.store.snapshot(), views(&program));
     for (height, _) in (0u32..).zip(chain) {
-        for (place, key) in keys.iter().enumerate() {
+        for (index, key) in keys.iter().enumerate() {
             let read = views.view(&snapshot, height, "value", key, &|| false).unwrap();
-            assert!(read == value(height as usize, place), "{height} {place}");
+            assert!(read == value(height as usize, index), "{height} {index}");
         }
     }
 }
@@ -284,8 +284,8 @@ fn stand_in(flushes: &HashMap<BlockHash, Flush>, blocks: &[Vec<ConnectedBlock>])
 fn a_stand_in_for_the_alkanes_indexer_is_followed_until_one_byte_differs() {
     const HEIGHT: Height = 118;
     let branches = branches(9, HEIGHT);
-    let (told, native_alone) = run_natively(&branches);
-    let mut flushes = flushes(&branches, &told);
+    let (effects, native_alone) = run_natively(&branches);
+    let mut flushes = flushes(&branches, &effects);
     let program = load(&stand_in(&flushes, &branches)).unwrap();
     let (mut index, differences) = Index::shadowed(program, Serves::Native, OnDifference::Halt);
     for branch in &branches {
@@ -322,8 +322,8 @@ fn ten_thousand_blocks_of_random_chains_or_one_chain_are_equal_in_both_engines()
     let mut compared = 0;
     for seed in first_seed.. {
         let branches = branches(seed, height);
-        let (told, _) = run_natively(&branches);
-        let module = stand_in(&flushes(&branches, &told), &branches);
+        let (effects, _) = run_natively(&branches);
+        let module = stand_in(&flushes(&branches, &effects), &branches);
         let program = load(&module).unwrap();
         let (mut index, differences) = Index::shadowed(program, Serves::Native, OnDifference::Halt);
         let begun = Instant::now();
@@ -332,12 +332,12 @@ fn ten_thousand_blocks_of_random_chains_or_one_chain_are_equal_in_both_engines()
         }
         let seconds = begun.elapsed().as_secs_f64();
         assert_eq!((differences.count(), differences.last()), (0, None), "seed {seed}");
-        assert_eq!(differences.compared(), told.len() as u64, "seed {seed}");
-        let messages: usize = told.values().map(|effects| effects.traces.len()).sum();
+        assert_eq!(differences.compared(), effects.len() as u64, "seed {seed}");
+        let messages: usize = effects.values().map(|effects| effects.traces.len()).sum();
         let tip = branches[1].last().unwrap().id.height;
         let digest = HostedViews::digest(&index.store.snapshot(), tip).unwrap().unwrap().to_lower_hex_string();
-        println!("{seed},{},{messages},{},0,{seconds:.2},{digest}", told.len(), module.len());
-        compared += told.len();
+        println!("{seed},{},{messages},{},0,{seconds:.2},{digest}", effects.len(), module.len());
+        compared += effects.len();
         if compared >= blocks_min {
             break;
         }

@@ -1,4 +1,4 @@
-//! The native engine beside the current release of the reference, where the shared folder has it: what contracts compute.
+//! The native engine beside the current release of the reference, where the shared folder has it: results of contracts.
 #![cfg(feature = "machine")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -23,7 +23,7 @@ use prost::Message as _;
 
 use stage::{Stage, coinbase, id, transaction, wat};
 
-/// Where the contract is put.
+/// The id of the contract.
 const CONTRACT: AlkaneId = id(4, 1000);
 
 /// The program's state.

@@ -7,8 +7,8 @@ use crate::{F32, F64};
 
 /// The integer part of a float, if the integer type holds it.
 ///
-/// The least integer and the power of two past the greatest are floats of either length. What lies between the least integer
-/// and the one below has the least one as its integer part; where the float has no such values, the difference is the least
+/// The least integer and the power of two past the greatest are floats of either length. Values between the least integer
+/// and the one below have the least one as their integer part; where the float has no such values, the difference is the least
 /// integer again and the second comparison adds nothing.
 macro_rules! integer_part {
     ($value:ident: $float:ident => $integer:ident) => {{

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// `name operands = result`, in hexadecimal digits.
 pub(crate) const TABLE: &str = include_str!("table.txt");
 
-/// Fuel of the module in the interpreter, measured with the published arithmetic before ours took its place. It follows from
+/// Fuel of the module in the interpreter, measured with the published arithmetic before ours replaced it. It follows from
 /// the instructions alone.
 pub(crate) const FUEL: u64 = 40_633;
 
@@ -39,7 +39,7 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Expressions with constants, and bits that only move. An address below 128 has what [`MOVED`] says.
+/// Expressions with constants, and bits that only move. Addresses below 128 have the bits of [`MOVED`].
 ///
 /// The interpreter folds an operation of constants when it translates, takes a constant that is no number as the result of
 /// arithmetic with it, and the other operand as the least of it and infinity: these keep their bits. A constant of 64 bits is
@@ -228,7 +228,7 @@ pub(crate) fn copies() -> String {
     )
 }
 
-/// A contract whose calls reach deep, with frames that have room for as many constants as there are: more than the stack holds.
+/// A contract whose calls reach deep, with frames of all constants: more than the stack holds.
 pub(crate) fn deep() -> String {
     let mut constants = String::new();
     for number in 1..=1300_u64 {

@@ -1,4 +1,4 @@
-//! Every instruction beside the crate whose place this one takes, on operands at the ends of their types and on random ones.
+//! Every instruction beside the crate that this one replaces, on operands at the ends of their types and on random ones.
 //!
 //! The published 0.37.2 cannot stand beside its replacement in one build; 0.38.0 can, and its sources are those of 0.37.2, byte
 //! for byte.

@@ -7,9 +7,9 @@ use super::varint::{VarintError, VarintList, append_varint};
 /// A target and its inputs; by convention the first input is the operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cellpack {
-    /// What the message is addressed to; some ids create contracts (protocol B7).
+    /// The target of the message; some ids create contracts (protocol B7).
     pub target: AlkaneId,
-    /// What the contract is given, in order.
+    /// Inputs of the contract, in order.
     pub inputs: Vec<u128>,
 }
 

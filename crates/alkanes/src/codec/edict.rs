@@ -2,10 +2,10 @@
 
 use paraffin_primitives::{AlkaneId, Amount};
 
-/// Moves `amount` of `id` to `output`; what the numbers mean to the ledger is protocol B5.
+/// Moves `amount` of `id` to `output`; its meaning to the ledger is protocol B5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edict {
-    /// What is moved. Any 128-bit parts can be written; 0:n with n > 0 voids the transaction when it is applied (B5).
+    /// The alkane. Any 128-bit parts can be written; 0:n with n > 0 voids the transaction when it is applied (B5).
     pub id: AlkaneId,
     /// Base units; 0 means all (B5).
     pub amount: Amount,

@@ -12,7 +12,7 @@ use bitcoin::{Script, Transaction, Witness};
 /// The first push inside the condition (protocol B8).
 const MARKER: [u8; 3] = *b"BIN";
 
-/// What a create of this transaction deploys (protocol B8).
+/// The code that a creation in this transaction deploys (protocol B8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
     /// Index of the input whose witness holds it.
@@ -68,7 +68,7 @@ fn first_payload(script: &Script) -> Result<Option<Vec<u8>>, script::Error> {
     Ok(first)
 }
 
-/// Takes `OP_IF` and the marker when they come next. What does not fit is left for the search to look at.
+/// Takes `OP_IF` and the marker when they come next. Anything else stays for the search.
 fn opens(instructions: &mut Peekable<Instructions<'_>>) -> bool {
     let is_if = |instruction: &_| matches!(instruction, Ok(Instruction::Op(OP_IF)));
     let is_marker = |instruction: &_| matches!(instruction, Ok(instruction) if is_push_of(instruction, &MARKER));

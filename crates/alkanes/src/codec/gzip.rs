@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 /// its 32-bit machine can allocate at once (decision 0011).
 pub const CODE_LEN_MAX_BYTES: usize = (1 << 30) - 1;
 
-/// Why packed code cannot be unpacked.
+/// An error of unpacking code.
 #[derive(Debug, thiserror::Error)]
 pub enum GzipError {
     /// Not gzip, cut short, or the checksum differs.

@@ -17,19 +17,19 @@ mod key {
     pub(super) const FROM: u128 = 95;
 }
 
-/// One protostone as written; what it does is protocol B5 and B6.
+/// One protostone as written; its effects are protocol B5 and B6.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Protostone {
-    /// Whom the message is for; never 0, which ends the list. See [`ALKANES_PROTOCOL`].
+    /// Protocol tag; never 0, which ends the list. See [`ALKANES_PROTOCOL`].
     pub protocol_tag: u128,
     /// The message, empty when there is none. Read from a transaction its length is a multiple of 15, zeros at the end
     /// included. Its form is [`Cellpack`](super::Cellpack).
     pub message: Vec<u8>,
     /// Protocol that base runes would be burned into. Read, but without effect (protocol B5.3).
     pub burn: Option<u128>,
-    /// Where what is left goes: an output or a shadow output.
+    /// Destination of the remaining alkanes: an output or a shadow output.
     pub pointer: Option<u32>,
-    /// Where a failed message returns its alkanes to.
+    /// Output or shadow output that a failed message is refunded to.
     pub refund: Option<u32>,
     /// Read, but without effect.
     pub from: Option<u32>,
@@ -37,7 +37,7 @@ pub struct Protostone {
     pub edicts: Vec<Edict>,
 }
 
-/// Why a list of protostones cannot be read. The transaction is void (protocol B4, B5).
+/// An error of decoding protostones. The transaction is void (protocol B4, B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtostoneError {
     /// The bytes are not a list of varints.
@@ -55,7 +55,7 @@ pub enum ProtostoneError {
     },
 }
 
-/// Why a list of protostones cannot be written.
+/// An error of encoding protostones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtostoneEncodeError {
     /// A tag of 0 ends the list (protocol B4).

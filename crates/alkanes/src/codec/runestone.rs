@@ -38,7 +38,7 @@ pub struct Runestone {
     pub protocol: Vec<u128>,
 }
 
-/// Why a runestone cannot be written.
+/// An error of encoding a runestone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RunestoneEncodeError {
     /// More outputs than fit a block.

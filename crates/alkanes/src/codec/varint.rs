@@ -6,7 +6,7 @@ pub const VARINT_LEN_MAX_BYTES: usize = 19;
 /// Bits of the nineteenth byte beyond the 128th bit (protocol B3).
 const LAST_BYTE_OVERFLOW: u8 = 0b0111_1100;
 
-/// Why bytes are not a varint (protocol B3).
+/// An error of decoding a varint (protocol B3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VarintError {
     /// The bytes end inside an integer.

@@ -1,4 +1,4 @@
-//! Numbers of outputs, real and shadow: where alkanes may be sent within a transaction (protocol B5, B6).
+//! Numbers of outputs, real and shadow: destinations of alkanes within a transaction (protocol B5, B6).
 //!
 //! ```text
 //!  0 … n-1       the n outputs of the transaction
@@ -23,7 +23,7 @@ pub fn shadow_vout(output_count: usize, index: usize) -> u32 {
     (output_count + 1 + index) as u32
 }
 
-/// Where what is left goes when a protostone names no pointer: the first output that can be spent, else 0 (protocol B5.6a).
+/// Destination of the remaining alkanes of a protostone without a pointer: the first output that can be spent, else 0 (protocol B5.6a).
 pub fn default_destination(outputs: &[TxOut]) -> u32 {
     outputs.iter().position(|output| !output.script_pubkey.is_op_return()).unwrap_or(0) as u32
 }
@@ -37,11 +37,11 @@ pub fn first_op_return(transaction: &Transaction) -> Option<u32> {
 /// The outputs that a message works with (protocol B6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageRoute {
-    /// The shadow output that holds what the message brings in.
+    /// The shadow output with the incoming alkanes of the message.
     pub shadow: u32,
-    /// Where the results go.
+    /// Destination of the results.
     pub pointer: u32,
-    /// Where everything returns to when the message fails.
+    /// Destination of the refund when the message fails.
     pub refund: u32,
 }
 

@@ -18,7 +18,7 @@ const SHOWN_EVENT: usize = 4 << 10;
 const EVENTS_BEFORE: usize = 3;
 
 impl BlockEffects {
-    /// The first thing in which two engines differ, as a text for people: traces before what follows from them, then the
+    /// The first difference of two engines as readable text: traces before what follows from them, then the
     /// writes in the order of their keys. `None` when the effects are equal.
     pub fn first_difference(&self, other: &Self) -> Option<String> {
         self.first_trace_difference(other).or_else(|| self.first_write_difference(other)).or_else(|| {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_names_the_place_and_both_values() {
+    fn a_difference_names_the_index_and_both_values() {
         let (text, parts) = difference(|right| right.writes[0].1 = b"other".to_vec());
         assert_eq!(text, "storage: storage of 2:5 under \"/name\"\nleft:  \"first\"\nright: \"other\"");
         assert_eq!(parts, [EffectsPart::Storage]);

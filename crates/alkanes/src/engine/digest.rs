@@ -1,4 +1,4 @@
-//! One digest for what a block changed, made of one for each kind of change.
+//! A digest of a block's changes, made of one for each kind of change.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ pub enum EffectsPart {
     Sequence,
     /// Amounts that contracts hold, inventories, the runtime sheet.
     Balances,
-    /// What contracts store, and which payments are pending.
+    /// Storage of contracts, and pending payments.
     Storage,
-    /// Code of contracts and where they were created.
+    /// Code of contracts and the outpoints of their creation.
     Code,
     /// Alkanes of outputs.
     Sheets,

@@ -11,7 +11,7 @@ use crate::rows::{
 use crate::tables::{HELD, HOLDER_COUNTS, HOLDINGS, RANKING};
 use crate::{BlockEffects, StateError, StateKey};
 
-/// How the holdings change in a block.
+/// Changes of the holdings in a block.
 #[derive(Debug, Default)]
 pub(super) struct Holdings {
     changes: BTreeMap<(AlkaneId, Holder), Change>,

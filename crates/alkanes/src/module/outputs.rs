@@ -100,7 +100,7 @@ fn output_row(block: &ConnectedBlock, index: usize, vout: u32, is_listed: bool) 
     })
 }
 
-/// Takes spent outputs out of the listings. Before the state changes, for it counts what they held until now.
+/// Takes spent outputs out of the listings. Runs before the state changes, since it reads the sheets before the block.
 pub(super) fn write_spent(
     block: &ConnectedBlock,
     known: &SpentOutputs,

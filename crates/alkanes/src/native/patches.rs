@@ -25,7 +25,7 @@ pub(crate) fn ignores_protostones(parameters: &Parameters, txid: &Txid) -> bool 
     parameters.network == Network::Mainnet && txid.to_string() == IGNORED
 }
 
-/// What is set in every block, before its transactions.
+/// Values that are set in every block, before its transactions.
 pub(super) fn apply(world: &mut World<'_>) {
     if world.parameters.network != Network::Mainnet || world.height < OWNED_FROM {
         return;

@@ -7,10 +7,10 @@ use super::{Fault, Void};
 use crate::codec::Edict;
 use crate::{Sheet, World};
 
-/// What of the rules for edicts depends on the height.
+/// The rules for edicts that depend on the height.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EdictRules {
-    /// `OP_RETURN` outputs are passed over before they use up a part of what is spread (V217).
+    /// `OP_RETURN` outputs are passed over before they use up a part of the amount (V217).
     passes_over_op_return: bool,
 }
 
@@ -20,7 +20,7 @@ impl EdictRules {
     }
 }
 
-/// Applies an edict to `current`; `receive` is given each output and what it gets.
+/// Applies an edict to `current`; `receive` is called with each output and its amount.
 pub(crate) fn apply_edict(
     rules: EdictRules,
     outputs: &[TxOut],

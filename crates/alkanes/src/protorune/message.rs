@@ -1,4 +1,4 @@
-//! A protostone's message and what it leaves in the sheets (protocol B6.1 to B6.5).
+//! A protostone's message and its effects on the sheets (protocol B6.1 to B6.5).
 
 use super::{Fault, Placed, Sheets};
 use crate::codec::{MessageRoute, Protostone};
@@ -11,7 +11,7 @@ use crate::{Halt, Message, MessageEnd, Sheet, SheetOverflow, Transfer, World};
 /// stored of any other is read with [`runtime_amount`](crate::runtime_amount).
 pub type MessageRunner = fn(&mut World<'_>, &Message<'_>, &Sheet) -> Result<MessageEnd, Halt>;
 
-/// Runs the message of a protostone. Answers whether it succeeded; if not, what came in has been refunded.
+/// Runs the message of a protostone. Returns whether it succeeded; if not, the incoming alkanes have been refunded.
 pub(super) fn process_message(
     world: &mut World<'_>,
     run_message: MessageRunner,
@@ -54,7 +54,7 @@ pub(super) fn process_message(
     Ok(false)
 }
 
-/// What a message gave back goes to its pointer (protocol B6.4).
+/// Adds the alkanes that a message returned to its pointer (protocol B6.4).
 fn reconcile(
     sheets: &mut Sheets,
     route: MessageRoute,

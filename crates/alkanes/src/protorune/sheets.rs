@@ -14,7 +14,7 @@ const ENTRIES_MAX: usize = 4_000_000;
 
 /// The sheets of one transaction, by output, shadow outputs and the runtime included (protocol B5).
 ///
-/// The sheet of [`RUNTIME_VOUT`] holds only what this transaction has touched; what is stored of an id is read when the id
+/// The sheet of [`RUNTIME_VOUT`] holds only ids that this transaction has touched; the stored amount of an id is read when the id
 /// is touched for the first time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sheets {
@@ -94,7 +94,7 @@ impl Sheets {
         self.by_vout.insert(RUNTIME_VOUT, runtime);
     }
 
-    /// What this transaction has touched of the runtime sheet, with `ids` among it.
+    /// The touched entries of the runtime sheet, with `ids` among them.
     pub(crate) fn runtime(
         &mut self,
         state: &Overlay<'_>,
@@ -119,7 +119,7 @@ fn check(state: &Overlay<'_>, entries: usize) -> Result<(), Fault> {
     if entries > ENTRIES_MAX || state.work.is_over_in_ledger() { Err(Void::TooMuch.into()) } else { Ok(()) }
 }
 
-/// The amount of `id` in a runtime sheet that holds only what was touched: that of the sheet, else the one stored.
+/// The amount of `id` in a runtime sheet of touched ids alone: that of the sheet, else the stored one.
 ///
 /// # Errors
 /// Reading failed.

@@ -11,19 +11,19 @@ use crate::rows::{
 };
 use crate::tables::{HELD, HOLDER_COUNTS, HOLDINGS, RANKING};
 
-/// Who holds how much of an alkane.
+/// A holder of an alkane and its amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
-    /// Who.
+    /// The holder.
     pub holder: Holder,
     /// Base units, all outputs of a script together; 2^128 - 1 also stands for more.
     pub amount: u128,
 }
 
-/// What a holder has of one alkane, as of the newest block.
+/// A holder's amount of one alkane, as of the newest block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldingOf {
-    /// What.
+    /// The alkane.
     pub id: AlkaneId,
     /// Base units; 2^128 - 1 also stands for more.
     pub amount: u128,
@@ -34,7 +34,7 @@ pub struct HoldingOf {
 impl ChainState {
     /// Holders of an alkane, the greatest amount first. The script of a holder: [`Self::script`].
     ///
-    /// A page costs its rows. As of an older block it costs a row for everyone who has held the alkane until now, of which
+    /// A page costs its rows. As of an older block it costs a row for every past and present holder of the alkane, of which
     /// no more than a page is held in memory.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl ChainState {
     }
 
     /// Holders and amounts of every alkane, or of `what` alone, in the order of the ids. Rows are read as they are asked for: one for
-    /// everyone who has held an alkane until now.
+    /// every past and present holder.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -103,7 +103,7 @@ impl ChainState {
         Ok(stored.map(|stored| CountsRow::decode(&stored)).transpose()?.unwrap_or_default().into())
     }
 
-    /// What the unspent outputs of a script hold in sum, in the order of the ids. A page costs its rows, not the outputs.
+    /// Sums of the unspent outputs of a script, in the order of the ids. A page costs its rows, not the outputs.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.

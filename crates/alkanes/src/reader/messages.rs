@@ -7,7 +7,7 @@ use crate::StateError;
 use crate::rows::{Parser, ScriptKey, decode_message_count, message_key, position_key};
 use crate::tables::{BLOCK_TRACES, MESSAGE_COUNTS, MESSAGES};
 
-/// A message of a transaction that a script had a part in. What it did: [`ChainState::trace`].
+/// A message of a transaction that a script took part in. Its trace: [`ChainState::trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptMessage {
     /// Shadow outpoint of the message.

@@ -60,7 +60,7 @@ impl ChainState {
         Ok(self.snapshot.get(&SCRIPTS, &key.0)?.map(ScriptBuf::from_bytes))
     }
 
-    /// Unspent outputs of a script that hold alkanes, the oldest first. What they hold: [`Self::sheet`].
+    /// Unspent outputs of a script that hold alkanes, the oldest first. Their alkanes: [`Self::sheet`].
     ///
     /// A page costs the rows that it shows, however many the script has. As of an older block it also costs those that the
     /// script has spent since, of which no more than two pages are held in memory.

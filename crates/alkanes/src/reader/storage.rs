@@ -9,7 +9,7 @@ use crate::{StateError, StateKey, StateReader};
 pub type StorageEntry = (Vec<u8>, Vec<u8>);
 
 impl ChainState {
-    /// Height of the block that stored what a contract has under a key; `None` when it has nothing there.
+    /// Height of the block that stored a contract's current value of a key; `None` without a value.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -17,7 +17,7 @@ impl ChainState {
         Ok(self.snapshot.written_at(&STORAGE, &storage_key(contract, key), self.height)?)
     }
 
-    /// What a contract stores under keys that begin with `prefix`, in the order of the keys. `limit` counts entries.
+    /// Storage of a contract under keys that begin with `prefix`, in the order of the keys. `limit` counts entries.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -63,7 +63,7 @@ impl ChainState {
         Ok(Page { items: entries, next: None })
     }
 
-    /// What a contract holds or ever held, with its balances, in the order of the ids (protocol B15, inventory).
+    /// The inventory of a contract with its balances, in the order of the ids (protocol B15, inventory).
     ///
     /// # Errors
     /// The store cannot be read or is damaged.

@@ -16,7 +16,7 @@ pub struct BlockTrace {
     pub transaction_index: u32,
     /// Whether its effects were kept ([`BlockEffects::undone`](crate::BlockEffects::undone)).
     pub stands: bool,
-    /// What it did.
+    /// Its trace.
     pub trace: Trace,
 }
 
@@ -93,7 +93,7 @@ impl ChainState {
         decode_trace(parser.rest()).map(Some)
     }
 
-    /// Shadow outpoints of the messages of a block that have a trace, in the order of the block, each with the place of its
+    /// Shadow outpoints of the messages of a block that have a trace, in the order of the block, each with the index of its
     /// transaction.
     ///
     /// # Errors

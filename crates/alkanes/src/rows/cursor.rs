@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use bitcoin::hex::{DisplayHex, FromHex};
 
-/// Where a listing goes on: after the row with this key. To be handed back as it came; any other bytes are harmless, they
+/// The position at which a listing continues: after the row with this key. To be passed back unchanged; any other bytes are harmless, they
 /// name a position between rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cursor(pub Vec<u8>);
@@ -39,6 +39,6 @@ impl FromStr for Cursor {
 pub struct Page<T> {
     /// In the order of the listing.
     pub items: Vec<T>,
-    /// Where the next page begins; `None` when this one reaches the end.
+    /// The cursor of the next page; `None` when this one reaches the end.
     pub next: Option<Cursor>,
 }

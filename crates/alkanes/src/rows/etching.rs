@@ -17,7 +17,7 @@ pub struct Etching {
     pub symbol: char,
     /// Units of each mint.
     pub amount: u128,
-    /// How often it may be minted.
+    /// Number of mints.
     pub cap: u128,
     /// First height of minting; 0 when none was given. So are the next three.
     pub height_start: u64,
@@ -53,7 +53,7 @@ impl Etching {
         bytes
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// Decodes a row of [`Self::encode`].
     ///
     /// # Errors
     /// The bytes are not an etching.

@@ -17,7 +17,7 @@ impl ScriptKey {
     }
 }
 
-/// Who holds an alkane.
+/// A holder of an alkane: a script or a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Holder {
     /// Outputs with this script.
@@ -78,7 +78,7 @@ pub(crate) fn ranking_key(what: AlkaneId, amount: WideAmount, holder: Holder) ->
     key
 }
 
-/// What a key of table `ranking` has behind its id.
+/// The part of a key of table `ranking` behind its id.
 pub(crate) fn rank(amount: WideAmount, holder: Holder) -> Vec<u8> {
     let mut key = Vec::with_capacity(58);
     amount.append_inverted(&mut key);
@@ -86,7 +86,7 @@ pub(crate) fn rank(amount: WideAmount, holder: Holder) -> Vec<u8> {
     key
 }
 
-/// Reads what [`ranking_key`] made, without its id.
+/// Decodes a key of [`ranking_key`] without its id.
 pub(crate) fn parse_ranking_key(parser: &mut Parser<'_>) -> Result<(WideAmount, Holder), StateError> {
     let length = usize::from(!parser.array::<1>()?[0]);
     let mut amount = WideAmount::default();
@@ -114,7 +114,7 @@ impl WideAmount {
         self.high += u64::from(carried);
     }
 
-    /// Takes away what was added before.
+    /// Subtracts an amount that was added before.
     pub(crate) fn subtract(&mut self, amount: u128) {
         let (low, borrowed) = self.low.overflowing_sub(amount);
         self.low = low;

@@ -16,7 +16,7 @@ pub(crate) fn outpoint_key(outpoint: &OutPoint) -> [u8; OUTPOINT_LEN] {
     key
 }
 
-/// Reads what [`outpoint_key`] made.
+/// Decodes a key of [`outpoint_key`].
 pub(crate) fn parse_outpoint_key(parser: &mut Parser<'_>) -> Result<OutPoint, StateError> {
     Ok(OutPoint { txid: Txid::from_byte_array(parser.array()?), vout: parser.number()? })
 }

@@ -72,7 +72,7 @@ pub(crate) fn encode_amount(amount: u128) -> Vec<u8> {
     bytes[..16 - amount.leading_zeros() as usize / 8].to_vec()
 }
 
-/// Reads what [`encode_amount`] wrote.
+/// Decodes an amount of [`encode_amount`].
 pub(crate) fn decode_amount(bytes: &[u8]) -> Result<u128, StateError> {
     let mut amount = [0; 16];
     let target = amount.get_mut(..bytes.len());

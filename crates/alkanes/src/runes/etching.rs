@@ -12,7 +12,7 @@ use crate::{Halt, StateKey, World};
 /// Confirmations that a commitment needs, its own block counted (protocol B20).
 const COMMIT_CONFIRMATIONS: u64 = 6;
 
-/// Records an etching. Answers its id; `None` when it is ignored: the name is taken, not free yet, reserved or not
+/// Records an etching. Returns its id; `None` when it is ignored: the name is taken, not free yet, reserved or not
 /// committed to.
 pub(super) fn register(
     world: &mut World<'_>,

@@ -16,7 +16,7 @@ pub struct SavedSheet {
 }
 
 impl SavedSheet {
-    /// Reads what [`Self::encode`] wrote; nothing saved is an empty list.
+    /// Decodes a list of [`Self::encode`]; no bytes are an empty list.
     ///
     /// # Errors
     /// The bytes are not a saved sheet.
@@ -52,7 +52,7 @@ impl SavedSheet {
         bytes
     }
 
-    /// Appends the positive entries of `sheet`. Answers whether there were any.
+    /// Appends the positive entries of `sheet`. Returns whether there were any.
     pub fn append(&mut self, sheet: &Sheet) -> bool {
         let before = self.entries.len();
         self.entries.extend(sheet.iter().filter(|(_, amount)| *amount > 0));

@@ -16,7 +16,7 @@ pub enum StateKey {
     Sequence,
     /// `/alkanes/<id>`: gzip code, the 32 bytes of a template's id, or a mark for built-ins.
     Code(AlkaneId),
-    /// `/alkanes/<id>/storage/<key>`: what the contract stored.
+    /// `/alkanes/<id>/storage/<key>`: a stored value of the contract.
     Storage(AlkaneId, Vec<u8>),
     /// `/alkanes/<what>/balances/<who>`: u128 in base units.
     Balance {
@@ -38,7 +38,7 @@ pub enum StateKey {
     Sheet(OutPoint),
     /// `/runes/proto/1/runtime/balance`: u128 of one id of the runtime sheet (protocol B6).
     Runtime(AlkaneId),
-    /// `/runes/proto/1/initialized/<id>`: where an id was first seen in a sheet: height u64, then its place among the ids
+    /// `/runes/proto/1/initialized/<id>`: where an id was first seen in a sheet: height u64, then its index among the ids
     /// first seen in that block, u32.
     FirstSeen(AlkaneId),
     /// `/runes/byoutpoint/<outpoint>`: the base runes of an output, a [`SavedSheet`](crate::SavedSheet) (protocol B20).
@@ -61,7 +61,7 @@ pub(crate) fn encode_outpoint(outpoint: &OutPoint) -> [u8; OUTPOINT_LEN] {
     bytes
 }
 
-/// Reads what [`encode_outpoint`] wrote.
+/// Decodes an outpoint of [`encode_outpoint`].
 pub(crate) fn decode_outpoint(bytes: &[u8]) -> Result<OutPoint, StateError> {
     let bytes = <&[u8; OUTPOINT_LEN]>::try_from(bytes)
         .map_err(|_| StateError::Damaged(format!("an outpoint has {} bytes", bytes.len())))?;

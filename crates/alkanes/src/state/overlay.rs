@@ -7,10 +7,10 @@ use super::{StateError, StateKey, StateReader};
 use crate::work::{Work, cost};
 use crate::{Halt, Parameters, STATE_BYTES_MAX};
 
-/// Most that is remembered of what was read from below, in bytes. A contract can ask for millions of keys in one message.
+/// Most bytes of the cache of reads from below. A contract can read millions of keys in one message.
 const READ_BYTES_MAX: usize = 64 << 20;
 
-/// What a key and its value count beside their own bytes: not less than a place in the map takes.
+/// The size of a key and its value beside their own bytes: not less than an entry of the map takes.
 const ENTRY_BYTES: usize = 256;
 
 fn entry_bytes(key: &StateKey, value_len: usize) -> usize {
@@ -18,7 +18,7 @@ fn entry_bytes(key: &StateKey, value_len: usize) -> usize {
     ENTRY_BYTES + name_len + value_len
 }
 
-/// What a block has changed so far, in layers: a base, and one layer for each open checkpoint (protocol B14).
+/// The changes of a block so far, in layers: a base, and one layer for each open checkpoint (protocol B14).
 ///
 /// Reads go from the newest layer down to the base and then to the state of the block before.
 pub struct Overlay<'r> {
@@ -34,7 +34,7 @@ pub struct Overlay<'r> {
     pub(crate) work: Work,
 }
 
-/// Changed values, and what they take.
+/// Changed values, and their size.
 #[derive(Default)]
 struct Layer {
     values: HashMap<StateKey, Vec<u8>, KeyHashing>,
@@ -52,7 +52,7 @@ impl Layer {
     }
 }
 
-/// What was read from below, so that most keys are read once in a block.
+/// Cache of reads from below, so that most keys are read once in a block.
 struct ReadCache {
     values: HashMap<StateKey, Option<Vec<u8>>, KeyHashing>,
     bytes: usize,
@@ -72,8 +72,8 @@ impl ReadCache {
         }
     }
 
-    /// Counts a value that was read; answers whether it can be remembered. Everything is forgotten when it has become too much: what is
-    /// needed again is read again, and counted as work again, so when that happens is a rule (decision 0038).
+    /// Counts a value that was read; returns whether it can be cached. The cache is emptied when it is full: a key that is
+    /// needed again is read again, and counted as work again, so the moment is a rule (decision 0038).
     fn count(&mut self, key: &StateKey, value: Option<&Vec<u8>>) -> bool {
         let bytes = entry_bytes(key, value.map_or(0, Vec::len));
         if self.bytes + bytes > self.bytes_max {
@@ -102,7 +102,7 @@ impl<'r> Overlay<'r> {
         }
     }
 
-    /// The empty overlay of a block whose messages may do at most `work` of unmetered work.
+    /// The empty overlay of a block, with the bounds of `parameters` on unmetered work and changes.
     pub(crate) fn of_block(reader: &'r dyn StateReader, parameters: &Parameters) -> Self {
         let work = Work::of_block(parameters.block_work, parameters.message_bytes);
         Self { work, ..Self::new(reader).within(parameters.state_bytes) }
@@ -122,7 +122,7 @@ impl<'r> Overlay<'r> {
         if self.kept_bytes > self.kept_bytes_max { Err(Halt::TooMuchState) } else { self.work.check() }
     }
 
-    /// Bytes of memory that instances may take beside what has been changed.
+    /// Bytes of memory that instances may take beside the changes.
     pub(crate) fn memory_left(&self) -> usize {
         let memory_max = usize::try_from(self.work.memory_max()).unwrap_or(usize::MAX);
         memory_max.saturating_sub(self.kept_bytes)
@@ -157,7 +157,7 @@ impl<'r> Overlay<'r> {
         Ok(value)
     }
 
-    /// [`Self::get_direct`] of a key that the block does not read again, and which is therefore not remembered.
+    /// [`Self::get_direct`] of a key that the block does not read again, and which is therefore not cached.
     pub(crate) fn take_direct(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
         if self.base.values.contains_key(key) || self.read.borrow().values.contains_key(key) {
             return self.get_direct(key);
@@ -204,7 +204,7 @@ impl<'r> Overlay<'r> {
         self.kept_bytes = self.kept_bytes - before + self.base.bytes;
     }
 
-    /// What has been set in layers so far, in bytes of memory: also what was set again, and what was undone.
+    /// Bytes of memory of all values set in layers so far, those that were set again or undone included.
     pub fn written_bytes(&self) -> usize {
         self.written_bytes
     }
@@ -258,7 +258,7 @@ impl<'r> Overlay<'r> {
     pub fn into_writes(mut self) -> Result<Vec<(StateKey, Vec<u8>)>, StateError> {
         let mut writes = Vec::with_capacity(self.base.values.len());
         for (key, value) in std::mem::take(&mut self.base.values) {
-            // What the reference never set reads as empty there, and so does what it set to nothing.
+            // In the reference a key that was never set reads as empty, and so does one set to nothing.
             if self.read(&key)?.as_ref() != Some(&value) {
                 writes.push((key, value));
             }

@@ -59,7 +59,7 @@ pub(super) fn storage_view(payload: &[u8], context: &ViewContext<'_>) -> Result<
     Ok(AlkaneStorageResponse { value: storage_at(alkane_id(request.id), &request.path, context)? })
 }
 
-/// Everything that a contract ever held, with what it holds now.
+/// The inventory of a contract with current balances.
 ///
 /// # Errors
 /// [`ViewError`].
@@ -75,7 +75,7 @@ pub(super) fn inventory_view(payload: &[u8], context: &ViewContext<'_>) -> Resul
     Ok(AlkaneInventoryResponse { alkanes: held.into_iter().map(Into::into).collect() })
 }
 
-/// Shadow output of the message that created a contract; `None` for built-ins and what does not exist.
+/// Shadow output of the message that created a contract; `None` for built-ins and unknown ids.
 ///
 /// # Errors
 /// [`ViewError::State`].

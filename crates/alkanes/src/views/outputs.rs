@@ -35,7 +35,7 @@ impl OutputHoldings {
         Self { outpoint, placed, alkanes: sheet.transfers(), emptied }
     }
 
-    /// As the reference lists them: in the order of the ids, with 0 for what is spent (protocol B16, B21).
+    /// As the reference lists them: in the order of the ids, with 0 for spent ones (protocol B16, B21).
     pub fn listed(&self) -> Vec<Transfer> {
         let emptied = self.emptied.iter().map(|id| Transfer { id: *id, value: 0 });
         let mut listed: Vec<Transfer> = self.alkanes.iter().copied().chain(emptied).collect();
@@ -205,7 +205,7 @@ pub(super) fn answer(held: &OutputHoldings, entries: Vec<BalanceSheetItem>) -> O
     }
 }
 
-/// Sums of what outputs hold, in the order of the ids. A sum above 2^128 - 1 stays there.
+/// Sums of the alkanes of outputs, in the order of the ids; at most 2^128 - 1 each.
 pub fn totals<'a>(held: impl IntoIterator<Item = &'a OutputHoldings>) -> Vec<Transfer> {
     let mut totals: BTreeMap<_, u128> = BTreeMap::new();
     for transfer in held.into_iter().flat_map(|held| &held.alkanes) {

@@ -32,7 +32,7 @@ pub fn preview(block: &Block, name: &str, payload: &[u8], context: &ViewContext<
     call(name, payload, &ViewContext { height, state: &state, chain: &chain, block, ..*context })
 }
 
-/// The state with what one block changes.
+/// The state with the changes of one block.
 struct PreviewState<'a> {
     below: &'a dyn ViewState,
     block: &'a ConnectedBlock,

@@ -24,7 +24,7 @@ use crate::{
 /// A call to be tried, with the transaction and block around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parcel {
-    /// What comes in; it need not exist.
+    /// Incoming alkanes; they need not exist.
     pub incoming: Vec<Transfer>,
     /// The transaction that contracts see.
     pub transaction: Transaction,
@@ -83,7 +83,7 @@ pub(super) fn no_block() -> Block {
     Block { header, txdata: Vec::new() }
 }
 
-/// How a tried call ended.
+/// The result of a tried call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Simulated {
     /// The contract answered.
@@ -135,7 +135,7 @@ pub fn simulate_traced(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) ->
     }
 }
 
-/// A halt of the engine as the answer of a view: what a contract has brought about is its failure.
+/// A halt of the engine as the answer of a view: a halt that a contract can cause is its failure.
 fn stopped(halt: Halt) -> Result<String, ViewError> {
     match halt {
         Halt::Interrupted => Err(ViewError::TooLong),

@@ -21,7 +21,7 @@ pub struct RuneTerms {
     pub symbol: String,
     /// Decimal places.
     pub divisibility: u32,
-    /// Where dots stand in the name, one bit for each gap.
+    /// Positions of dots in the name, one bit for each gap.
     pub spacers: u32,
 }
 

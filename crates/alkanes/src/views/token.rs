@@ -1,4 +1,4 @@
-//! What a token contract reports about itself.
+//! Self-description of token contracts.
 
 use paraffin_primitives::AlkaneId;
 
@@ -24,7 +24,7 @@ mod operation {
 
 /// Its numbers are under operations of its own.
 const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
-/// Fuel of one question to a token; ten times what the views by output give.
+/// Fuel of one call to a token; ten times that of the views by output.
 const FUEL: u64 = 1_000_000;
 /// Longest name and symbol that is taken for one, bytes.
 const WORD_BYTES_MAX: usize = 256;
@@ -35,7 +35,7 @@ const DECIMALS_MAX: u128 = 18;
 /// Decimal places of the liquidity of a `CryptoSwap` pool.
 pub const LIQUIDITY_DECIMALS: u32 = 18;
 
-/// What a token contract reports about itself; `None` for what it does not report.
+/// The self-description of a token contract; `None` for values that it does not report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenFacts {
     /// Name.
@@ -52,7 +52,7 @@ pub struct TokenFacts {
     pub image: Option<Vec<u8>>,
 }
 
-/// What a contract reports that answers 102, 103 and 104, each with one integer: one of them alone means something else.
+/// The answers of a contract to 102, 103 and 104, each with one integer: one of them alone means something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mints {
     /// Mints that there may be.

@@ -35,7 +35,7 @@ struct Trial<'a> {
     block: &'a Block,
     height: u64,
     overrides: &'a [StorageOverride],
-    /// What comes in if the first input is of no transaction.
+    /// Incoming alkanes if the first input is of no transaction.
     incoming: Vec<Transfer>,
 }
 
@@ -186,7 +186,7 @@ fn spends_nothing(transaction: &Transaction) -> bool {
     transaction.input.first().is_some_and(|first| first.previous_output.txid == Txid::all_zeros())
 }
 
-/// What the inputs of a transaction hold, one after the other.
+/// Alkanes of a transaction's inputs, one after the other.
 fn held_by_inputs(transaction: &Transaction, context: &ViewContext<'_>) -> Result<Vec<Transfer>, ViewError> {
     let mut held = Vec::new();
     for input in &transaction.input {
@@ -249,7 +249,7 @@ fn sheet_of(transfers: &[Transfer]) -> Result<Sheet, SheetOverflow> {
     Ok(sheet)
 }
 
-/// Runs the protostones of one transaction of a block; `is_kept`: those after it find what they did.
+/// Runs the protostones of one transaction of a block; `is_kept`: later transactions see its effects.
 fn run(
     world: &mut World<'_>,
     ledger: &mut Ledger,

@@ -14,7 +14,7 @@ use crate::wrapped_bitcoin::{payments_with, pending_outpoints};
 pub struct PendingPayment {
     /// The output that is spent when it is made.
     pub spendable: OutPoint,
-    /// What is to be paid.
+    /// The output to be paid.
     pub output: TxOut,
     /// Height of the unwrap.
     pub height: u64,

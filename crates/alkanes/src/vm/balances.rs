@@ -56,7 +56,7 @@ fn debit_one(state: &mut Overlay<'_>, from: AlkaneId, transfer: &Transfer) -> Re
     Ok(())
 }
 
-/// Moves between contracts. What goes to 0:0 is not debited: a message gives its answer to the pointer (protocol B14).
+/// Moves between contracts. Transfers to 0:0 are not debited: a message gives its answer to the pointer (protocol B14).
 pub(crate) fn transfer(
     state: &mut Overlay<'_>,
     from: AlkaneId,

@@ -29,7 +29,7 @@ const SOURCES: &str = "take the operator's alkanes.wasm of the release that your
                        alkanes indexer, or out of its container) and name it in `[alkanes] wasm_path`, or read the modules \
                        from a synced node with the view `getbytecode` and name their folder in `[alkanes] builtins_folder`";
 
-/// What there is instead where [`DIESEL_FIRST_ELSEWHERE`] is missing.
+/// The advice where [`DIESEL_FIRST_ELSEWHERE`] is missing.
 const NO_CLAIM: &str = "no program that we know holds the first code of 2:0 on signet, so what the native engine would do there is \
                         not known to be right: give the network's own program as `[alkanes] wasm_path` with engine = \
                         \"hosted\" and shadow = \"off\", which needs no built-in contracts";
@@ -55,12 +55,12 @@ pub enum BuiltinsError {
     Missing {
         /// Names of the missing built-ins.
         names: Vec<String>,
-        /// How many modules the program holds that was searched; `None` where it was none.
+        /// Number of modules in the searched program; `None` where it was no program.
         modules: Option<usize>,
     },
 }
 
-/// What a program holds that lacks built-ins.
+/// Describes the modules in a program that lacks built-ins.
 const fn in_program(modules: Option<usize>) -> &'static str {
     match modules {
         None => "",
@@ -87,7 +87,7 @@ pub struct Builtins {
 struct Span {
     id: AlkaneId,
     from: u64,
-    /// What it must be; `None` for a contract of our own.
+    /// The release it must match; `None` for a contract of our own.
     release: Option<&'static Release>,
     code: Option<Code>,
 }
@@ -101,9 +101,9 @@ impl Span {
 /// A released module that was found.
 #[derive(Debug, Clone, Copy)]
 pub struct ReleasedModule<'b> {
-    /// Contract and release, for people.
+    /// Contract and release, human-readable.
     pub name: &'static str,
-    /// What to call a file of it.
+    /// Name of its file.
     pub file_name: &'static str,
     /// First height at which it runs.
     pub from: u64,

@@ -249,7 +249,7 @@ fn compile(code: &[u8], with_pages: bool) -> Result<Compilation, Halt> {
 }
 
 fn compile_unguarded(code: &[u8], with_pages: bool) -> Compilation {
-    // What the copies leave out or declare otherwise cannot be observed from outside.
+    // Differences between the copies and the module cannot be observed from outside.
     let short = without_custom_sections(code);
     let plain = short.as_deref().unwrap_or(code);
     if let Some(copy) = with_pages.then(|| with_call_pages(plain)).flatten()

@@ -35,7 +35,7 @@ struct Request {
     storage: RawStorage,
 }
 
-/// How a call failed whose layer is still open.
+/// A failure of a call whose layer is still open.
 enum Failure {
     /// The contract that was called ended badly. It had been given this much fuel, as reported.
     Child { text: String, fuel: u64 },
@@ -56,7 +56,7 @@ impl<E: Into<Stop>> From<E> for Failure {
 pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: &Pointers) -> Result<i32, Stop> {
     // Every end of this call replaces it; kept until then, it would stand beside that of each call below.
     guest.data_mut().returndata = Returndata::default();
-    // What is called may call in its turn, so that counting at the end alone would be too late by all that stand above each other.
+    // The callee may make calls in its turn, so counting at the end alone would be too late for nested calls.
     let fuel_left = remaining(guest);
     guest.data_mut().count_touched(fuel_left);
     let request = match prepare(guest, pointers) {
@@ -91,7 +91,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
             let session = &mut *guest.data_mut().session;
             session.world.state.rollback();
             if fork_height(session.height) < session.world.parameters.revert_survives {
-                // The caller keeps all of its fuel, so what the call burnt is not paid for.
+                // The caller keeps all of its fuel, so nothing pays for the fuel that the call has burnt.
                 session.world.state.work.add(session.burnt_fuel);
                 return Ok(fail(guest, &text, 0));
             }
@@ -163,7 +163,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let reported_fuel = session.reported_fuel(fuel);
     frame.record_enter(&mut session.events, kind, session.vout, reported_fuel);
     session.check_bounds()?;
-    // Instances of this message live until the one above them ends, so they share what is left.
+    // Instances of this message live until the one above them ends, so they share the rest.
     let outer_bytes_left = std::mem::replace(&mut session.instance_bytes_left, host.limits.bytes_left());
     let ended = code.compiled(session).and_then(|code| instance::execute(session, frame, &code, fuel));
     session.instance_bytes_left = outer_bytes_left;
@@ -174,7 +174,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     };
 
     let Some(left) = fuel.checked_sub(outcome.fuel_used) else {
-        // What is stored is dearer than the fuel that is left: the call fails, and what it burnt is not paid for.
+        // Storage costs more than the fuel left: the call fails, and nothing pays for the fuel that it has burnt.
         let session = &guest.data().session;
         session.world.state.work.add(session.burnt_fuel);
         return Err(Stop::overflow().into());

@@ -30,7 +30,7 @@ mod fuel {
     pub(super) const BALANCE: u64 = 10;
 }
 
-/// What an instance's host functions work with.
+/// The context of an instance's host functions.
 pub(crate) struct Host<'h, 's, 'w> {
     pub(crate) session: &'h mut Session<'s, 'w>,
     pub(crate) frame: Frame,
@@ -113,7 +113,7 @@ fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi
     Ok(())
 }
 
-/// Host functions can take long for little fuel, so that they are where a message that does too much ends, and a simulation
+/// Host functions can take long for little fuel, so a message that does too much ends here, and a simulation
 /// that is interrupted.
 fn check_limits(guest: &Guest<'_, '_, '_, '_>) -> Result<(), Stop> {
     let session = &guest.data().session;

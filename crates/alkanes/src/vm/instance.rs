@@ -111,7 +111,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         Ok(answer.to_vec())
     }
 
-    /// Counts what the call took of `fuel`, and the pages that it can have touched with that.
+    /// Counts the fuel used of `fuel`, and the pages that the call can have touched with it.
     fn count_burnt(&mut self, fuel: u64) {
         let left = self.fuel();
         let host = self.store.data_mut();

@@ -21,7 +21,7 @@ const ELEMENTS_PER_FUEL: u64 = 8;
 /// Most elements of a table that a module may declare (wasmi 0.37.2).
 const DECLARED_ELEMENTS_MAX: u32 = 10_000_000;
 
-/// What one instance may take: the reference's limit of each memory, and what is left of the whole message's.
+/// Limits of one instance: the reference's limit of each memory, and the rest of the whole message's.
 pub(crate) struct InstanceLimits {
     bytes_left: usize,
     /// Fuel that the instance was started with.
@@ -33,7 +33,7 @@ pub(crate) struct InstanceLimits {
     pages_left: u64,
     /// Bytes counted for one byte of a table.
     table_weight: usize,
-    /// What the newest growth of a table has taken; given back when it fails for want of fuel.
+    /// Bytes of the newest growth of a table; given back when it fails for lack of fuel.
     table_bytes: usize,
     /// Why nothing more is given: memory, or work.
     exhausted: bool,

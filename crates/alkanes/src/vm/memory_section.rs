@@ -1,4 +1,4 @@
-//! What a module declares: modules whose memory starts at its full size, so that nothing has to be zeroed by hand, and the
+//! Declarations of a module: copies whose memory starts at its full size, so that nothing has to be zeroed by hand, and the
 //! work of starting one.
 //!
 //! The reference grows the memory of every instance to 512 pages before it calls it (protocol B9). wasmi grows by writing

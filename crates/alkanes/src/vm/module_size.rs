@@ -1,4 +1,4 @@
-//! What a module takes to compile, and the module without what no contract can see of it.
+//! The cost of compiling a module, and the module without sections that no contract can observe.
 
 use super::memory_section::{Cursor, Section, Sections, section};
 use crate::work::cost;
@@ -24,7 +24,7 @@ const FUNCTION_TYPE: u8 = 0x60;
 /// The instruction that does nothing and becomes none.
 const NOP: u8 = 1;
 
-/// What a module takes to compile.
+/// The cost of compiling a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ModuleSize {
     /// Its length in bytes.
@@ -59,7 +59,7 @@ impl ModuleSize {
         }
     }
 
-    /// Most memory while it is compiled, in bytes: itself, a copy, and what becomes of it.
+    /// Most memory while it is compiled, in bytes: itself, a copy, and the compiled form.
     pub(super) const fn compiling_bytes(&self) -> u64 {
         2 * self.len as u64 + self.compiled_bytes
     }

@@ -45,7 +45,7 @@ fn coinbase(block: &Block) -> Result<&Transaction, Stop> {
     block.txdata.first().ok_or_else(|| Stop::revert("Block has no transactions"))
 }
 
-/// Transactions with a message that mints 2:0, each once; what cannot be read does not count.
+/// Transactions with a message that mints 2:0, each once; malformed ones do not count.
 fn minting_transactions(block: &Block) -> u128 {
     block.txdata.iter().filter(|transaction| mints(transaction)).count() as u128
 }

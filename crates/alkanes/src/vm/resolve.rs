@@ -145,7 +145,7 @@ fn clone(session: &mut Session<'_, '_>, next: u128, target: AlkaneId, template: 
     load(session, id, template)
 }
 
-/// Stores code, and where it came from: the shadow output of the message.
+/// Stores code and its origin: the shadow output of the message.
 fn record(session: &mut Session<'_, '_>, id: AlkaneId, payload: Vec<u8>) {
     let origin = OutPoint { txid: session.txid, vout: session.vout };
     session.world.state.put(StateKey::Code(id), payload);

@@ -83,7 +83,7 @@ impl<'s, 'w> Session<'s, 'w> {
         Self { interrupted, outer_depth: SIMULATION_DEPTH, ..Self::message(world, transaction, txid, vout) }
     }
 
-    /// What `__fuel` and traces report where `fuel` is left.
+    /// The fuel that `__fuel` and traces report where `fuel` is left.
     pub(crate) fn reported_fuel(&self, fuel: u64) -> u64 {
         fuel.saturating_add(self.unusable_fuel)
     }
@@ -143,7 +143,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Who and with what, as traces record it.
+    /// The context of the call, as traces record it.
     fn context(&self, vout: u32) -> TraceContextRef<'_> {
         TraceContextRef {
             myself: self.myself,
@@ -159,7 +159,7 @@ impl Frame {
         events.enter(kind, fuel, &self.context(vout));
     }
 
-    /// What `__load_context` gives.
+    /// The context of `__load_context`.
     pub(crate) fn serialized(&self, vout: u32) -> Vec<u8> {
         wire::context(&self.context(vout))
     }

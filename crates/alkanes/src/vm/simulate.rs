@@ -15,13 +15,13 @@ use super::stop::Stop;
 use crate::codec::Cellpack;
 use crate::{CallKind, CallResponse, Halt, StateKey, Trace, TraceStatus, Transfer, World};
 
-/// Fuel of a simulation unless its caller says otherwise: what a whole block has, a second or two of computing.
+/// Default fuel of a simulation: that of a whole block, a second or two of computing.
 pub const SIMULATION_FUEL: u64 = 1_000_000_000;
 
 /// Fuel of `meta` (protocol B21).
 pub const META_FUEL: u64 = 100_000_000;
 
-/// Memories and tables of all nested calls of one simulation, and what compiling takes, in bytes. Twenty-five nested calls take 800 MiB of address
+/// Memories and tables of all nested calls of one simulation, and the memory of compiling, in bytes. Twenty-five nested calls take 800 MiB of address
 /// space, of which only what they touch is real.
 const SIMULATION_BYTES_MAX: u64 = 1 << 30;
 
@@ -38,7 +38,7 @@ pub struct SimulatedCall<'a> {
     pub vout: u32,
     /// The message: varints, as in a protostone.
     pub calldata: &'a [u8],
-    /// What comes in; it need not exist.
+    /// Incoming alkanes; they need not exist.
     pub incoming: &'a [Transfer],
     /// Fuel that contracts are given, as `__fuel` reports it; see [`SIMULATION_FUEL`].
     pub fuel: u64,
@@ -46,14 +46,14 @@ pub struct SimulatedCall<'a> {
     pub interrupted: &'a dyn Fn() -> bool,
 }
 
-/// How a simulation ended.
+/// The result of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Simulation {
     /// The answer, or why it reverted.
     pub result: Result<CallResponse, String>,
     /// Fuel used, storage included; 0 when it reverted (protocol B21).
     pub fuel_used: u64,
-    /// What happened, call by call; empty when the target could not be resolved.
+    /// The trace; empty when the target could not be resolved.
     pub trace: Trace,
 }
 
@@ -193,7 +193,7 @@ pub fn deploy_builtins(world: &mut World<'_>) -> Result<Vec<Transfer>, Halt> {
     Ok(issued)
 }
 
-/// What is stored under a deployed built-in; its content is never read (protocol B18).
+/// The mark under a deployed built-in; its content is never read (protocol B18).
 const DEPLOYED_MARK: [u8; 1] = [1];
 
 fn deploy_builtin(world: &mut World<'_>, id: AlkaneId) -> Result<CallResponse, Halt> {

@@ -1,6 +1,6 @@
 use crate::{Halt, StateError};
 
-/// Why a call did not come to its end.
+/// The reason why a call ended early.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// It is undone; the text goes into the trace (protocol B9, B22.4).

@@ -128,7 +128,7 @@ impl Pairs {
         Self { ranges }
     }
 
-    /// Length of the map as the reference would write it, in bytes: what storing it is charged by (protocol B9).
+    /// Length of the map as the reference would write it, in bytes: the charged length (protocol B9).
     fn serialized_len(&self) -> u64 {
         let pairs = self.ranges.iter().map(|(key, value)| (PAIR_LEN_MIN_BYTES + key.len() + value.len()) as u64);
         4 + pairs.sum::<u64>()
@@ -140,7 +140,7 @@ impl Pairs {
     }
 }
 
-/// What `__execute` answered, not yet paid for (protocol B9).
+/// The answer of `__execute`, before its storage is charged (protocol B9).
 pub(crate) struct RawResponse {
     pub(crate) data: ReturnedData,
     alkanes: Vec<Transfer>,
@@ -214,7 +214,7 @@ impl RawStorage {
         Ok(Self { buffer, pairs })
     }
 
-    /// Length as written, trailing bytes included: what an extcall is charged by (protocol B11.7).
+    /// Length as written, trailing bytes included: the charged length of an extcall (protocol B11.7).
     pub(crate) fn len(&self) -> u64 {
         self.buffer.len() as u64
     }
@@ -224,7 +224,7 @@ impl RawStorage {
     }
 }
 
-/// A cellpack as contracts write it: words; what is left after the last whole word is dropped (protocol B9).
+/// A cellpack as contracts write it: words; bytes after the last whole word are dropped (protocol B9).
 pub(crate) fn parse_cellpack(buffer: &[u8]) -> Result<Cellpack, Stop> {
     let mut reader = Reader::new(buffer);
     let target = reader.id()?;
@@ -242,7 +242,7 @@ pub(crate) fn parse_parcel(buffer: &[u8]) -> Result<Vec<Transfer>, Stop> {
     Reader::new(buffer).parcel()
 }
 
-/// What `__returndatacopy` gives: parcel and data (protocol B9, B11).
+/// The return data of `__returndatacopy`: parcel and data (protocol B9, B11).
 #[derive(Default)]
 pub(crate) struct Returndata {
     parcel: Vec<u8>,
@@ -273,7 +273,7 @@ impl From<Vec<u8>> for ReturnedData {
     }
 }
 
-/// What `__load_context` gives (protocol B9).
+/// The context of `__load_context` (protocol B9).
 pub(crate) fn context(context: &TraceContextRef<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(16 * (6 + 3 * context.incoming.len() + context.inputs.len()));
     bytes.extend_from_slice(&id_bytes(context.myself));

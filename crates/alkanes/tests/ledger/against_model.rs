@@ -34,8 +34,8 @@ fn ledger(state: &Memory) -> Ledger {
             StateKey::Balance { what, who } => _ = ledger.balances.insert((*what, *who), amount()),
             StateKey::FirstSeen(id) => {
                 let height = u64::from_le_bytes(value[..8].try_into().unwrap());
-                let place = u32::from_le_bytes(value[8..].try_into().unwrap());
-                seen.push((height, place, *id));
+                let index = u32::from_le_bytes(value[8..].try_into().unwrap());
+                seen.push((height, index, *id));
             }
             _ => {}
         }
@@ -56,7 +56,7 @@ fn sums(amounts: impl IntoIterator<Item = (AlkaneId, u128)>) -> BTreeMap<AlkaneI
     sums
 }
 
-/// What transactions did to the ledger, so that a test of nothing is noticed.
+/// Counts of effects, so that a test without any is noticed.
 #[derive(Debug, Default)]
 struct Tally {
     funded: usize,
@@ -84,7 +84,7 @@ fn compare(seed: u64, blocks: usize, transactions: usize) -> Tally {
         let expected = Ledger { outputs, runtime, balances, seen };
         assert_eq!(ledger, expected, "seed {seed}, block {height}");
 
-        // What was made is in unspent outputs, in contracts, or lost in a way that the rules know.
+        // Everything minted is in unspent outputs, in contracts, or lost by a rule.
         let live = ledger.outputs.iter().filter(|(outpoint, _)| !spent.contains(*outpoint));
         let in_outputs = live.flat_map(|(_, entries)| entries.iter().copied());
         let in_contracts = ledger.balances.iter().map(|((what, _), amount)| (*what, *amount));

@@ -1,4 +1,4 @@
-//! Base runes as the protocol knows them (protocol B20).
+//! Base runes of the protocol (protocol B20).
 
 use bitcoin::hashes::Hash;
 use bitcoin::script::{Builder, PushBytesBuf};
@@ -47,7 +47,7 @@ fn first_output(transaction: &Transaction) -> OutPoint {
     OutPoint { txid: transaction.compute_txid(), vout: 0 }
 }
 
-/// Etches without a name; the id is the place of the transaction: block, 1.
+/// Etches without a name; the id is the position of the transaction: block, 1.
 fn etch(bench: &mut Bench, etching: Etching) -> (AlkaneId, OutPoint) {
     let etched = with_base(vec![], vec![output(script(u64::from(bench.height)))], etches(etching), &[]);
     let outpoint = first_output(&etched);
@@ -117,7 +117,7 @@ fn mints_end_with_their_count_and_keep_to_their_heights() {
     let (rune, _) = etch(&mut bench, etching(0, terms(9, (Some(1), Some(at + 5)), (Some(3), Some(9)))));
     let minted: Vec<_> = (0..6).map(|_| mint(&mut bench, rune)).collect();
     assert_eq!(minted, [0, 0, 7, 7, 0, 0]);
-    // A mint that its own transaction etches is not open yet, and one of nothing is nothing.
+    // A mint of the transaction's own etching is not open yet, and a mint of an unknown rune has no effect.
     assert_eq!(mint(&mut bench, id(999, 0)), 0);
 }
 
@@ -162,7 +162,7 @@ fn a_cenotaph_takes_its_name_and_nothing_else() {
         input.witness = commitment(NAME);
         input
     };
-    // Tag 126 is one that runes do not know, and even.
+    // Tag 126 is unknown to runes, and even.
     let mut bytes = etches(named(NAME)).encipher().into_bytes();
     bytes[2] += 2;
     bytes.extend_from_slice(&[126, 1]);

@@ -1,4 +1,4 @@
-//! The whole way with real contracts: from a transaction to rows that can be read, and back.
+//! End to end with real contracts: from a transaction to rows, and back.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn wasm(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The native engine with our own contracts in the place of the built-in ones.
+/// The native engine with our own contracts instead of the built-in ones.
 pub(crate) fn real_engine(network: Network) -> NativeEngine {
     let builtins = Builtins::given([
         (DIESEL, wasm("genesis-token")),
@@ -54,7 +54,7 @@ fn blocks() -> (Vec<ConnectedBlock>, Vec<Transaction>) {
     let increment = with_stones(vec![], vec![output(script(3))], &[message(COUNTER, &[1, 5], 0, 0)]);
     let fail = with_stones(vec![], vec![output(script(4))], &[message(COUNTER, &[4711], 0, 0)]);
     let transactions = vec![deploy, mint, increment, fail];
-    let [deploy, mint, increment, fail] = [0, 1, 2, 3].map(|place: usize| transactions[place].clone());
+    let [deploy, mint, increment, fail] = [0, 1, 2, 3].map(|index: usize| transactions[index].clone());
     let mut previous = BlockHash::all_zeros();
     let contents = [vec![], vec![deploy, mint], vec![increment, fail]];
     let blocks = (0..)
@@ -76,7 +76,7 @@ fn contracts_are_deployed_minted_and_called_and_everything_can_be_read() {
         instance.connect(block);
     }
     let (before, state) = (instance.at(1), instance.at(2));
-    let shadow = |place: usize| OutPoint { txid: transactions[place].compute_txid(), vout: 3 };
+    let shadow = |index: usize| OutPoint { txid: transactions[index].compute_txid(), vout: 3 };
 
     let created = state.alkanes(Order::Newest, None, 10).unwrap().items;
     assert_eq!(created.iter().map(|creation| creation.id).collect::<Vec<_>>(), [COUNTER, id(32, 1), id(32, 0), DIESEL]);
@@ -104,7 +104,7 @@ fn contracts_are_deployed_minted_and_called_and_everything_can_be_read() {
     assert!(matches!(traces[1].trace.events.last(), Some(TraceEvent::Exit { status: TraceStatus::Revert, .. })));
 }
 
-/// The reference follows the id to itself until it has no stack left, and halts (decision 0039).
+/// The reference follows the id to itself until its stack is exhausted, and halts (decision 0039).
 #[test]
 fn a_clone_of_itself_is_refunded_and_the_block_goes_on() {
     let mut instance = instance();
@@ -150,7 +150,7 @@ fn undoing_and_running_again_leaves_the_same_rows() {
     }
 }
 
-/// A contract that does nothing but call 2:1 as often as its input says, and 2:1, which returns all of its memory.
+/// A contract that only calls 2:1 as often as its input, and 2:1, which returns all of its memory.
 fn poison() -> [Vec<u8>; 2] {
     let returning = r#"(module (memory (export "memory") 512) (func (export "__execute") (result i32)
         (i32.store (i32.const 0) (i32.const 33554428)) (i32.const 4)))"#;

@@ -31,7 +31,7 @@ fn outpoints(outputs: &[FundedOutput]) -> Vec<OutPoint> {
     outputs.iter().map(|output| output.outpoint).collect()
 }
 
-/// What a script holds at a height, from the blocks and the state alone: place of each output, with its sheet.
+/// Outputs of a script at a height, from the blocks and the state alone: position of each output, with its sheet.
 #[derive(Default, Clone)]
 struct Naive {
     live: BTreeMap<(Height, usize, u32), OutPoint>,
@@ -66,7 +66,7 @@ fn replay(seed: u64, blocks: usize) -> Replay {
         let block = replay.scenario.grow(10);
         replay.instance.connect(block);
         replay.memory.run(&mut engine, block).unwrap();
-        for (place, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
+        for (index, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
             for input in &transaction.input {
                 for naive in &mut naive {
                     naive.live.retain(|_, outpoint| *outpoint != input.previous_output);
@@ -75,9 +75,9 @@ fn replay(seed: u64, blocks: usize) -> Replay {
             for (vout, output) in (0u32..).zip(&transaction.output) {
                 let outpoint = OutPoint { txid: *txid, vout };
                 let number = (0..SCRIPTS).find(|number| output.script_pubkey == script(*number));
-                // Whether it was funded at all, not what is left: a later transaction of the block may have spent it.
+                // Whether it was funded, also when a later transaction of the block has spent it.
                 if let Some(number) = number.filter(|_| !replay.memory.saved(outpoint).is_empty()) {
-                    naive[number as usize].live.insert((height as Height, place, vout), outpoint);
+                    naive[number as usize].live.insert((height as Height, index, vout), outpoint);
                 }
             }
         }
@@ -199,21 +199,21 @@ fn holders_are_ranked_and_counted_as_of_every_height() {
             left += expected.iter().filter(|(_, then)| now.iter().all(|(_, holder)| then != holder)).count();
         }
     }
-    // Some of those who held then hold nothing now.
+    // Some holders of then hold nothing now.
     assert!(left > 0);
     let nobody_waits = replay.instance.at(9).until(Arc::new(|| true));
     assert!(matches!(nobody_waits.holders(ids[0], None, 10), Err(StateError::Interrupted)));
 }
 
-fn pays(block: &ConnectedBlock, place: usize, wanted: &Script, funded: &HashSet<OutPoint>) -> bool {
-    let transaction = &block.block.txdata[place];
+fn pays(block: &ConnectedBlock, index: usize, wanted: &Script, funded: &HashSet<OutPoint>) -> bool {
+    let transaction = &block.block.txdata[index];
     let Some(Artifact::Runestone(runestone)) = Artifact::read(transaction) else { return false };
     let Ok(stones) = runestone.protostones() else { return false };
     let mut outputs = (0..).zip(&transaction.output);
     stones.iter().any(|stone| stone.protocol_tag == 1)
         && outputs.any(|(vout, output)| {
             let pointed = stones.iter().any(|stone| stone.is_alkanes_message() && stone.pointer == Some(vout));
-            let outpoint = OutPoint { txid: block.txids[place], vout };
+            let outpoint = OutPoint { txid: block.txids[index], vout };
             output.script_pubkey == *wanted && (pointed || funded.contains(&outpoint))
         })
 }
@@ -257,9 +257,9 @@ fn activity_lists_the_newest_transaction_first() {
     for number in 0..SCRIPTS {
         let mut expected: Vec<Txid> = Vec::new();
         for block in &replay.scenario.blocks {
-            let places = 0..block.txids.len();
-            let paying = places.filter(|place| pays(block, *place, &script(number), &funded));
-            expected.extend(paying.map(|place| block.txids[place]));
+            let indices = 0..block.txids.len();
+            let paying = indices.filter(|index| pays(block, *index, &script(number), &funded));
+            expected.extend(paying.map(|index| block.txids[index]));
         }
         expected.reverse();
         let listed = all(3, |cursor, limit| replay.instance.at(19).activity_of(&script(number), cursor, limit));
@@ -280,7 +280,7 @@ fn activity_lists_the_newest_transaction_first() {
 fn storage_is_listed_in_the_order_of_its_keys_at_every_height() {
     let mut instance = Instance::regtest(parameters(0));
     let mut previous = BlockHash::all_zeros();
-    // Three contracts are called at three heights; the stand-in stores under "/called" and, asked to, payments.
+    // Three contracts are called at three heights; the stand-in stores under "/called" and, with that input, payments.
     for height in 0..3 {
         let stones: Vec<_> = (0..=u128::from(height))
             .map(|contract| stand_in::message(id(2, contract), &[stand_in::PAY, 0], 0, 0))
@@ -343,7 +343,7 @@ fn outputs_as_of_an_older_block_are_not_looked_for_when_the_time_is_over() {
 }
 
 #[test]
-fn outputs_as_of_an_older_block_are_all_told_when_many_were_spent_since() {
+fn outputs_as_of_an_older_block_are_all_listed_when_many_were_spent_since() {
     let mut instance = Instance::regtest(parameters(0));
     let mut stone = stand_in::message(id(2, 1), &[MINT, 1000], 0, 0);
     stone.edicts = vec![Edict { id: id(2, 1), amount: Amount(1), output: 1001 }];

@@ -1,5 +1,5 @@
-//! The ledger of outputs: which protostones move what, against a second implementation, through reorganisations, and on
-//! real blocks. Contracts are stand-ins, see `stand_in`, except in `contracts`.
+//! The ledger of outputs: transfers by protostones, against a second implementation, through reorganisations, and on real
+//! blocks. Contracts are stand-ins, see `stand_in`, except in `contracts`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod against_model;

@@ -112,7 +112,7 @@ fn a_page_of_messages_costs_the_same_wherever_it_lies_and_however_many_there_are
     for offset in [0, 50, 9_950, 19_950] {
         assert_eq!(cost(1, height, offset, 20_000), small, "from {offset}");
     }
-    // As of an older block: what came since costs nothing, and a version that is not the newest one seek more.
+    // As of an older block: newer rows cost nothing, and an older version costs one more seek.
     let older = cost(1, 0, 4_950, 5_000);
     assert!((small..=small + 2).contains(&older), "{older}");
     // The newest is the last message of the last transaction.
@@ -146,7 +146,7 @@ fn a_message_that_did_nothing_does_not_stand_though_its_trace_ends_with_success(
         let is_success = matches!(trace.events.last(), Some(TraceEvent::Exit { status: TraceStatus::Success, .. }));
         (message.outpoint, is_success, message.stands)
     });
-    let shadow = |place: usize, vout: u32| OutPoint { txid: txids[place], vout };
+    let shadow = |index: usize, vout: u32| OutPoint { txid: txids[index], vout };
     let expected = [
         (shadow(0, 3), true, true),
         (shadow(1, 4), false, true),

@@ -13,7 +13,7 @@ type Amounts = BTreeMap<AlkaneId, u128>;
 
 const RUNTIME: u32 = u32::MAX;
 
-/// Everything that the rules remember.
+/// The state of the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Model {
     /// As saved, zeros of spent ones included.
@@ -23,9 +23,9 @@ pub(crate) struct Model {
     pub(crate) balances: BTreeMap<(AlkaneId, AlkaneId), u128>,
     /// In order.
     pub(crate) seen: Vec<AlkaneId>,
-    /// Made, modulo 2^128.
+    /// Minted, modulo 2^128.
     pub(crate) minted: Amounts,
-    /// Gone for good, modulo 2^128.
+    /// Lost, modulo 2^128.
     pub(crate) lost: Amounts,
 }
 
@@ -60,7 +60,7 @@ impl Model {
         if !stones.is_empty() && after.run(transaction, &stones, op_returns_use_up).is_some() {
             *self = after;
         } else {
-            // Nothing happens, and what the inputs held is held by nothing any more.
+            // Nothing moves, and the alkanes of the inputs are lost.
             for input in &transaction.input {
                 let held = self.held(&input.previous_output);
                 count(&mut self.lost, held);
@@ -120,7 +120,7 @@ impl Model {
         self.finish(transaction, &by_vout, &runtime_touched)
     }
 
-    /// Adds to an output; what goes to the runtime that way is lost.
+    /// Adds to an output; amounts to the runtime are lost.
     fn give(
         &mut self,
         vout: u32,
@@ -216,7 +216,7 @@ impl Model {
     }
 }
 
-/// Which output gets which share.
+/// The share of each output.
 fn parts(
     output: u128,
     amount: u128,

@@ -15,7 +15,7 @@ fn real_block(name: &str) -> Option<Block> {
     paraffin_testkit::real_block(name).map(|bytes| bitcoin::consensus::deserialize(&bytes).unwrap())
 }
 
-/// Runs the block on an empty state with contracts that refuse everything that real messages ask for.
+/// Runs the block on an empty state with contracts that revert every call.
 fn run(name: &str, height: Height) -> Option<(Block, BlockEffects)> {
     let block = real_block(name)?;
     let connected = ConnectedBlock::new(height, block.clone());

@@ -1,4 +1,4 @@
-//! Rules one by one, each with the quirk that it has.
+//! Rules one by one, each with its quirk.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn moving(edicts: Vec<Edict>, pointer: u32) -> Protostone {
     Protostone { protocol_tag: 1, edicts, pointer: Some(pointer), ..Protostone::default() }
 }
 
-/// What each output of a transaction holds of [`TOKEN`] afterwards.
+/// The amount of [`TOKEN`] in each output of a transaction afterwards.
 fn split(bench: &mut Bench, held: u128, outputs: Vec<TxOut>, stones: &[Protostone]) -> Vec<u128> {
     let source = bench.fund(&[(TOKEN, held)]);
     let transaction = with_stones(vec![spend(source)], outputs, stones);
@@ -308,8 +308,8 @@ fn the_first_active_block_deploys_once_and_issues_to_the_genesis_outpoint() {
 
 #[test]
 fn the_genesis_output_is_listed_under_its_script_when_its_block_was_seen() {
-    // A chain whose genesis outpoint cannot be made: its transaction would need the right id. What is known of it is kept
-    // aside below the first active block, and dropped when it is spent.
+    // A chain whose genesis outpoint cannot be made: its transaction would need the right id. Its row is stored
+    // below the first active block, and dropped when it is spent.
     let rules = Parameters { genesis_height: 2, genesis_outpoint_height: 1, ..Parameters::of(Network::Regtest) };
     let engine = mainnet().with_parameters(rules);
     let mut instance =

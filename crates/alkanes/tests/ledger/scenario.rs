@@ -13,7 +13,7 @@ use crate::stand_in;
 #[derive(Debug, Clone)]
 pub(crate) struct Numbers {
     state: u64,
-    /// Whether amounts near 2^128 come up. A single one of them can stop a token for good, so most scenarios have none.
+    /// Whether amounts near 2^128 are drawn. A single one of them can make a token unusable, so most scenarios have none.
     has_extremes: bool,
 }
 
@@ -80,9 +80,9 @@ impl Scenario {
             outputs.push(output(script));
         }
         if numbers.chance(90) {
-            let place = numbers.below(outputs.len() + 1);
+            let index = numbers.below(outputs.len() + 1);
             let script_pubkey = runestone(numbers, outputs.len() + 1);
-            outputs.insert(place, TxOut { value: Amount::ZERO, script_pubkey });
+            outputs.insert(index, TxOut { value: Amount::ZERO, script_pubkey });
         }
         let transaction = transaction(inputs, outputs);
         let txid = transaction.compute_txid();

@@ -1,4 +1,4 @@
-//! Contracts that do what their first input says. They credit and debit as real ones do, so that the books can be checked.
+//! Contracts whose operation is their first input. They credit and debit as real ones do, so that balances can be checked.
 
 use bitcoin::consensus::serialize;
 use bitcoin::{Amount, OutPoint, ScriptBuf, TxOut};
@@ -9,34 +9,34 @@ use paraffin_alkanes::{
 };
 use paraffin_primitives::AlkaneId;
 
-/// Gives back what came in.
+/// Returns the incoming alkanes.
 pub(crate) const FORWARD: u128 = 1;
-/// Keeps what came in.
+/// Keeps the incoming alkanes.
 pub(crate) const KEEP: u128 = 2;
-/// Gives back what came in, and so many units of itself.
+/// Returns the incoming alkanes, and so many units of itself.
 pub(crate) const MINT: u128 = 3;
 /// Gives out so many units of 2:n that it holds: n, amount.
 pub(crate) const WITHDRAW: u128 = 4;
 /// Stores something, then fails.
 pub(crate) const FAIL: u128 = 5;
-/// Gives back what came in, every transfer in two entries: overflows when the two make more than there can be.
+/// Returns the incoming alkanes, every transfer in two entries: overflows when their sum does not fit.
 pub(crate) const DOUBLE_MINT: u128 = 6;
 /// Halts the engine.
 pub(crate) const HALT: u128 = 1007;
-/// Asks for a payment that ends when the given output of the transaction is spent: 1,000 satoshi (protocol B19).
+/// Lists a payment that ends when the given output of the transaction is spent: 1,000 satoshi (protocol B19).
 pub(crate) const PAY: u128 = 1008;
 /// Writes a payment that cannot be read.
 pub(crate) const PAY_BROKEN: u128 = 1009;
 /// Stores the given integer as the lowest height with open payments: with 1, in 8 bytes instead of 16.
 pub(crate) const SET_PAID: u128 = 1010;
 
-/// What a contract gives back; `None` when it fails.
+/// The alkanes that a contract returns; `None` when it fails.
 pub(crate) fn answer(
     contract: AlkaneId,
     inputs: &[u128],
     incoming: &[(AlkaneId, u128)],
 ) -> Option<Vec<(AlkaneId, u128)>> {
-    let input = |place: usize| inputs.get(place).copied().unwrap_or(0);
+    let input = |index: usize| inputs.get(index).copied().unwrap_or(0);
     let mut outgoing = incoming.to_vec();
     match input(0) {
         FORWARD | PAY | PAY_BROKEN | SET_PAID => {}
@@ -99,7 +99,7 @@ pub(crate) fn run_message(world: &mut World<'_>, message: &Message<'_>, runtime:
     Ok(end)
 }
 
-/// What the contract writes beside its books.
+/// Storage writes of the contract beside its balances.
 fn store(world: &mut World<'_>, message: &Message<'_>, contract: AlkaneId, inputs: &[u128]) -> Result<(), Halt> {
     let argument = inputs.get(1).copied().unwrap_or(0);
     let key = |end: &str| {

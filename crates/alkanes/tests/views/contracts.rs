@@ -1,4 +1,4 @@
-//! Views that run contracts or read what they hold.
+//! Views that run contracts or read their state.
 
 use bitcoin::OutPoint;
 use bitcoin::consensus::encode::deserialize;
@@ -55,7 +55,7 @@ fn multisimluate_answers_each_call_on_its_own() {
     for name in ["multisimluate", "multisimulate"] {
         let answer: MultiSimulateResponse = stage.ask(name, &request);
         assert_eq!(answer.responses[0].execution.as_ref().unwrap().data, b"WAX");
-        // Why a call failed stands beside the answers.
+        // The reason of a failed call stands beside the answers.
         assert_eq!(answer.responses[1], SimulateResponse::default());
         assert!(answer.error.contains("transaction"));
         assert_eq!(answer.responses[2].execution.as_ref().unwrap().data, 5_u128.to_le_bytes());
@@ -131,7 +131,7 @@ fn traces_are_read_by_shadow_output_and_by_block() {
 #[test]
 fn an_inventory_is_what_a_contract_held_when_it_was_touched_again() {
     let (mut stage, deploy) = Stage::with_token();
-    // A probe keeps what it is sent.
+    // A probe keeps incoming alkanes.
     let to_probe = |from, target, code: Option<&[u8]>| {
         transaction(&[from], vec![output(script(1), 546)], &[call(target, &[62])], code)
     };
@@ -165,7 +165,7 @@ fn a_block_is_handed_out_when_its_bytes_were_fetched() {
 }
 
 #[test]
-fn a_token_tells_everything_of_itself() {
+fn all_facts_of_a_token_are_read() {
     let (stage, _) = Stage::with_token();
     let facts = stage.at(1, |context| token_facts(TOKEN, context)).unwrap();
     assert_eq!((facts.name.as_deref(), facts.symbol.as_deref()), (Some("Paraffin Wax"), Some("WAX")));

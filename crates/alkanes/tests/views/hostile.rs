@@ -1,4 +1,4 @@
-//! What hostile callers send: every view ends, with an error or an answer, in bounded time and memory.
+//! Hostile requests: every view ends, with an error or an answer, in bounded time and memory.
 
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_alkanes::proto::alkanes::{
@@ -11,7 +11,7 @@ use prost::Message as _;
 
 use crate::stage::{Stage, TOKEN, address, call, contract, id, output, script, transaction};
 
-/// A stage with the probe, a contract that can do anything, as 2:1.
+/// A stage with the probe, a contract that can make any host call, as 2:1.
 fn with_probe() -> Stage {
     let mut stage = Stage::new();
     let deploy =

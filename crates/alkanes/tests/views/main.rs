@@ -1,4 +1,4 @@
-//! Every view over a small chain with real contracts, and what hostile callers send.
+//! Every view over a small chain with real contracts, and hostile requests.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 mod contracts;

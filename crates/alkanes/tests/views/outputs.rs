@@ -1,4 +1,4 @@
-//! What outputs hold.
+//! Alkanes of outputs.
 
 use bitcoin::OutPoint;
 use bitcoin::hashes::Hash as _;
@@ -48,10 +48,10 @@ fn an_output_is_told_with_its_alkanes_their_names_and_itself() {
     );
     let shown = answer.output.clone().unwrap();
     assert_eq!((shown.script, shown.value), (script(1).to_bytes(), 10_000));
-    // The parts of the first token's id stand for height and place.
+    // The parts of the first token's id stand for height and index.
     assert_eq!((answer.height, answer.txindex), (2, 1));
 
-    // Without a tag alkanes are meant; another protocol has none, and then the output's own place is returned.
+    // Without a tag alkanes are meant; another protocol has none, and then the output's own height and index are returned.
     let plain: OutpointResponse = stage.ask("protorunesbyoutpoint", &asked(&first_output(&deploy), None));
     assert_eq!(plain, answer);
     let other: OutpointResponse = stage.ask("protorunesbyoutpoint", &asked(&first_output(&deploy), Some(13)));
@@ -68,7 +68,7 @@ fn an_output_is_told_with_its_alkanes_their_names_and_itself() {
         b""
     );
 
-    // What is spent holds nothing of each of its ids, as the reference lists them, and its past is still returned.
+    // A spent output has amount 0 of each of its ids, as in the reference, and its past is still returned.
     stage.mine(vec![transaction(
         &[first_output(&deploy)],
         vec![output(script(2), 9_000)],
@@ -104,7 +104,7 @@ fn an_address_is_told_with_its_unspent_outputs_at_every_height() {
     // Coin selection sees all coins.
     assert_eq!(of(2, "spendablesbyaddress", 1), [(1, vec![])]);
     assert_eq!(of(2, "spendablesbyaddress", 2), [(0, vec![(TOKEN, 1_100)])]);
-    // An address that is none, or of another network, has nothing.
+    // An invalid address, or one of another network, has no outputs.
     for text in ["", "nonsense", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "\u{0}"] {
         let bytes = stage.view("protorunesbyaddress", &prost::Message::encode_to_vec(&wallet(text))).unwrap();
         assert_eq!(bytes, b"", "{text:?}");

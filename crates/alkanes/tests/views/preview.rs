@@ -1,4 +1,4 @@
-//! Views after a block that never was.
+//! Views after a block that is not in the chain.
 
 use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::codec::Cellpack;

@@ -112,7 +112,7 @@ pub(crate) struct Stage {
     pub(crate) codes: Arc<CodeCache>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) limits: ViewLimits,
-    /// How often a view may ask for the time before it is over.
+    /// Number of checks of the clock before the time of a view is over.
     pub(crate) patience: Cell<u64>,
     store: Store,
     writer: Writer,
@@ -244,7 +244,7 @@ impl Stage {
     }
 }
 
-/// The chain, as plainly as it can be read.
+/// The chain, by linear search.
 struct Blocks<'a> {
     blocks: &'a [Block],
 }

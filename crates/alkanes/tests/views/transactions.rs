@@ -1,4 +1,4 @@
-//! What a transaction, its protostones alone, or a block would do.
+//! Trial runs of a transaction, of its protostones alone, and of a block.
 
 use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::codec::{append_varint, encode_protostones};
@@ -11,7 +11,7 @@ use paraffin_primitives::AlkaneId;
 
 use crate::stage::{Stage, TOKEN, call, first_output, id, output, script, transaction};
 
-/// What the outputs hold that are there.
+/// Alkanes of the existing outputs.
 fn balances(answer: &SimulateTransactionResponse) -> Vec<(u32, AlkaneId, u128)> {
     let lines = answer
         .final_balances_by_vout
@@ -21,8 +21,8 @@ fn balances(answer: &SimulateTransactionResponse) -> Vec<(u32, AlkaneId, u128)> 
     lines.collect()
 }
 
-fn stored(answer: &SimulateTransactionResponse, place: usize, key: &[u8]) -> Option<Vec<u8>> {
-    let touched = answer.protostones[place].touched_storage.iter().find(|one| alkane_id(one.alkane) == TOKEN)?;
+fn stored(answer: &SimulateTransactionResponse, index: usize, key: &[u8]) -> Option<Vec<u8>> {
+    let touched = answer.protostones[index].touched_storage.iter().find(|one| alkane_id(one.alkane) == TOKEN)?;
     touched.entries.iter().find(|pair| pair.key == key).map(|pair| pair.value.clone())
 }
 
@@ -54,7 +54,7 @@ fn a_transaction_is_run_with_its_inputs_and_tells_balances_fuel_traces_and_stora
     assert_eq!(block.header.nonce >> 16, 0xdead);
     assert!(block.check_merkle_root() && block.txdata[0].is_coinbase() && block.txdata[1] == mint);
 
-    // A PSBT of the same is the same.
+    // A PSBT of the transaction gives the same answer.
     let mut unsigned = mint.clone();
     unsigned.input[0].witness.clear();
     let psbt = bitcoin::Psbt::from_unsigned_tx(unsigned).unwrap().serialize();

@@ -1,4 +1,4 @@
-//! Contracts that are never on chain (protocol B18).
+//! Built-in contracts (protocol B18).
 
 use bitcoin::absolute::LockTime;
 use bitcoin::hex::DisplayHex as _;

@@ -67,7 +67,7 @@ fn a_static_call_answers_and_leaves_nothing_of_what_it_or_its_caller_handed_over
     assert_eq!(ended.data(), 2_u128.to_le_bytes());
     assert_eq!(ended.stored(OTHER, &key(1)), None);
     assert_eq!(enters(&ended)[1], (CallKind::Static, OTHER, SUBJECT));
-    // What it created, and what it minted for its caller, is gone as well.
+    // The contract it created and the alkanes it minted for its caller are undone as well.
     let minting = stage.message(&[42, 2, 3, 2, 60, 50]);
     assert!(matches!(minting.end, MessageEnd::Done { .. }));
     assert!(!minting.writes.contains_key(&StateKey::Balance { what: OTHER, who: SUBJECT }));

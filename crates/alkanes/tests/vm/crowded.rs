@@ -1,4 +1,4 @@
-//! One transaction that fills its block with as much as its runestone can say.
+//! One transaction that fills its block with as much as its runestone can hold.
 
 use bitcoin::opcodes::all::OP_RETURN;
 use bitcoin::script::Builder;
@@ -9,7 +9,7 @@ use paraffin_primitives::{AlkaneId, Amount as Units};
 use crate::dear::{DEAR, INNOCENT};
 use crate::stage::{id, transaction};
 
-/// A transaction, and what it has much of.
+/// A transaction, and the kind of item that fills it.
 pub(crate) struct Crowded {
     pub(crate) name: &'static str,
     pub(crate) transaction: Transaction,
@@ -109,11 +109,11 @@ fn of_stones(stones: &[Protostone]) -> Runestone {
     Runestone { protocol: encode_protostones(stones).unwrap(), ..Runestone::default() }
 }
 
-/// Written with as many items as the bytes have room for.
+/// Written with as many items as fit the bytes.
 fn as_many_as_fit(len_bytes: usize, write: impl Fn(usize) -> Runestone) -> Runestone {
     const SAMPLE: usize = 300;
     let len = |count: usize| write(count).encode(usize::from(u16::MAX)).unwrap().len();
-    // Numbers grow with their place: a tenth is left for that.
+    // Numbers grow with their index: a tenth is left for that.
     write(SAMPLE * (len_bytes - len_bytes / 10) / len(SAMPLE))
 }
 

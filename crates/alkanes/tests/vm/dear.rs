@@ -1,10 +1,10 @@
-//! What does much for little fuel, each kind as a contract.
+//! Expensive work for little fuel, each kind as a contract.
 
 use paraffin_primitives::AlkaneId;
 
 use crate::stage::{answering, id, module, module_text, wat};
 
-/// A contract that does much for little fuel.
+/// A contract that does much work for little fuel.
 pub(crate) struct Dear {
     pub(crate) name: &'static str,
     pub(crate) code: Vec<u8>,
@@ -42,7 +42,7 @@ pub(crate) fn dear() -> Vec<Dear> {
                 (i32.store (i32.const 2300) (local.get $i)) {again} (br 0)) (i32.const 1028))"#
         ))
     };
-    // Three million units of fuel, and an answer that stores more than any fuel pays for.
+    // Three million units of fuel, and an answer whose storage costs more than the fuel left.
     let unpaid = module(
         r#"(func (export "__execute") (result i32) (local $i i32)
             (loop (br_if 0 (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 700000))))
@@ -317,7 +317,7 @@ fn deep() -> Dear {
     }
 }
 
-/// What the block answers of itself is copied again and again.
+/// Answers about the block are copied again and again.
 fn returndata_copied() -> Vec<u8> {
     let prepare = PREPARE.replace("(i32.const 2000) (i32.const 2)", "(i32.const 2000) (i32.const 800000000)");
     forever(&format!("{prepare} {CALL}"), "(call $returndatacopy (i32.const 3004))")

@@ -1,4 +1,4 @@
-//! Blocks of the dearest messages that fuel allows: each ends, and what comes behind is run as ever (decision 0038).
+//! Blocks of the dearest messages that fuel allows: each ends, and later messages run as usual (decision 0038).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

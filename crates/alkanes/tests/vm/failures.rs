@@ -120,7 +120,7 @@ fn malformed_answers_are_reverts() {
     }
 }
 
-/// The texts of the current release, which says what is wrong with a storage map, in answers and in calls.
+/// The texts of the current release, which name what is wrong with a storage map, in answers and in calls.
 #[test]
 fn a_storage_map_that_says_more_than_it_holds_is_a_revert_that_says_so() {
     for (words, rest, text) in [

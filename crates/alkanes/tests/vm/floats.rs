@@ -1,11 +1,11 @@
-//! Floats of contracts: the same bits on every processor, for the fuel of ever (decision 0040).
+//! Floats of contracts: the same bits on every processor, for unchanged fuel (decision 0040).
 
 #[path = "../../../../wasmi_core/tests/floats/module.rs"]
 mod module;
 
 use crate::stage::{SUBJECT, Stage, wat};
 
-/// Fuel of the message, measured with the published arithmetic before ours took its place.
+/// Fuel of the message, measured with the published arithmetic before ours replaced it.
 const FUEL: u64 = 1_708_153;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What contracts can ask their host, and what it costs (protocol B10).
+//! Host functions and their costs (protocol B10).
 
 use bitcoin::consensus::encode;
 use paraffin_alkanes::StateKey;
@@ -6,7 +6,7 @@ use paraffin_alkanes::codec::Cellpack;
 
 use crate::stage::{SUBJECT, Stage, answering, contract, id, transfer};
 
-/// What a host call costs by itself: the difference that deducting it makes.
+/// The cost of a host call alone: the difference that deducting it makes.
 fn cost(body: &str) -> u64 {
     let code = answering(body);
     let mut stage = Stage::with(&code);

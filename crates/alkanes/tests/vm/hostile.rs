@@ -1,4 +1,4 @@
-//! Contracts that want to hurt: each ends as the protocol says, and the process stays up.
+//! Hostile contracts: each ends as the protocol defines, and the process survives.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -164,7 +164,7 @@ fn results_do_not_depend_on_threads() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Arbitrary changes to a real module: whatever they make of it, the process stays up, and the cached form of the
+    /// Arbitrary changes to a real module: the process survives all of them, and the cached form of the
     /// module behaves and costs like the module.
     #[test]
     fn spoiled_modules_never_panic_and_behave_the_same_cached(

@@ -15,7 +15,7 @@ const CALLER: AlkaneId = id(2, 2);
 const OUT_OF_MEMORY: &str =
     "a message needs more memory for its contracts than the reference engine has, on which that halts";
 
-/// How a message to `target` ends in a block whose messages have `message_bytes`; what fails before it begins has no trace to say why.
+/// How a message to `target` ends in a block whose messages have `message_bytes`; a failure before the entry has no trace.
 fn ending(stage: &Stage, target: AlkaneId, message_bytes: u64) -> Result<(), String> {
     let parameters = Parameters { message_bytes, ..Parameters::of(Network::Regtest) };
     let mut engine = NativeEngine::new(Network::Regtest, Arc::default(), Arc::new(CodeCache::default()))

@@ -1,5 +1,5 @@
-//! Fuel of the committed contracts. It is consensus among instances: a figure changes only when a contract is built anew, or
-//! when something is wrong with the machine.
+//! Fuel of the committed contracts. It is consensus among instances: a figure changes only when a contract is rebuilt, or
+//! when the machine has a defect.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

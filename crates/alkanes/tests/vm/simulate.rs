@@ -1,4 +1,4 @@
-//! Calls that leave nothing behind (protocol B21).
+//! Calls without lasting effects (protocol B21).
 
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_alkanes::{META_FUEL, SimulatedCall, StateKey, TraceEvent, contract_code};

@@ -1,4 +1,4 @@
-//! A place to run messages in: a state in memory, one block, contracts put where a test wants them.
+//! A test bench for messages: a state in memory, one block, contracts under chosen ids.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

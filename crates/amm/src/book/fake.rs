@@ -27,7 +27,7 @@ type Slots = BTreeMap<StateKey, Vec<u8>>;
 
 struct Block {
     id: BlockId,
-    /// What the block changed.
+    /// Changed values of the block.
     changes: Slots,
     touched: HashSet<AlkaneId>,
 }
@@ -57,7 +57,7 @@ impl MarketFixture {
         Self { _folder: folder, store, writer, blocks, state, pools, reads: Rc::default(), branch: 0 }
     }
 
-    /// Appends a block with what `fill` does.
+    /// Appends a block with the operations of `fill`.
     pub(super) fn block(&mut self, time: u32, fill: impl FnOnce(&mut Filling<'_>)) {
         let height = self.blocks.len() as Height;
         let mut bytes = [self.branch; 32];
@@ -79,7 +79,7 @@ impl MarketFixture {
         self.blocks.push(Block { id, changes, touched });
     }
 
-    /// Undoes the newest block; what comes instead is another branch.
+    /// Undoes the newest block; later blocks are another branch.
     pub(super) fn undo(&mut self) {
         let block = self.blocks.pop().unwrap();
         self.writer.undo_block().unwrap();
@@ -145,7 +145,7 @@ impl ContractHistory for MarketFixture {
     }
 }
 
-/// What a block does.
+/// A block under construction.
 pub(super) struct Filling<'t> {
     fixture: &'t mut MarketFixture,
     time: u32,
@@ -179,7 +179,7 @@ impl Filling<'_> {
         self.slot(pool, "/name", name);
     }
 
-    /// What the pool holds from now on, without an event: as by a gift.
+    /// Sets the reserves of a pool without an event, as by a transfer to it.
     pub(super) fn hold(&mut self, pool: &PoolIdentity, reserves: [u128; 2]) {
         self.touched.insert(pool.id);
         for (what, held) in pool.tokens.into_iter().zip(reserves) {

@@ -1,4 +1,4 @@
-//! What pools held at the end of some block, carried from one block to the next.
+//! Reserves and prices at the end of an earlier block, updated from one block to the next.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::prices::{Priced, prices};
 use super::{BookRules, Watch};
 use crate::{AmmError, ChainContracts, ContractReads, PoolState};
 
-/// Behind more blocks than these everything is read anew: traces of so many blocks cost more than balances.
+/// After more blocks than these everything is read again: traces of so many blocks cost more than balances.
 const BLOCKS_MAX: Height = 16;
 
 /// The contracts of a chain as of any height.

@@ -164,7 +164,7 @@ fn one_pool_with_bitcoin_behind_a_thousand_routes_weighs_once() {
         pools.push(pool(2 * number + 2, [(fake(number), 1 << 60), (TOKEN, 400 * BITCOIN)]));
     }
     assert_eq!(price(&pools, TOKEN), text("0.001", 100 * BITCOIN));
-    // With a trusted price it moves the sum by what it holds and no more.
+    // With a trusted price it changes the sum by at most its own reserves.
     for state in &mut pools[3..] {
         let index = usize::from(state.pool.tokens[0] != TOKEN);
         if state.pool.tokens[index] == TOKEN {
@@ -213,7 +213,7 @@ fn a_gift_to_the_lesser_pool_does_not_move_the_price() {
     assert_eq!(price(&with(u128::MAX - 20 * BITCOIN), TOKEN), text("0.001", 100 * BITCOIN));
 }
 
-/// Two deep routes disagree; what they left of a pool to a third is a grain, in the middle of their prices.
+/// Two deep routes disagree; what they leave of a pool to a third is a remainder, in the middle of their prices.
 #[test]
 fn what_deeper_routes_left_as_dust_does_not_decide_between_them() {
     let pools = [

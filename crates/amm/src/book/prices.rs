@@ -1,4 +1,4 @@
-//! What alkanes are worth in satoshis (docs/markets.md, "Prices of alkanes").
+//! Prices of alkanes in satoshis (docs/markets.md, "Prices of alkanes").
 //!
 //! A route leads from an alkane through at most [`ROUTE_POOLS_MAX`] pools to wrapped bitcoin. Its price is the product of the
 //! pools' reserve ratios, its depth the least of what the pools hold on their far side, in satoshis at the prices of the
@@ -26,7 +26,7 @@ const PRICE_BITS_MAX: usize = 288;
 const ONE: U512 =
     U512::from_limbs([0x7f41_0000_0000_0000, 0x0e43_95d6_9670_b12b, 0x0000_0000_af29_8d05, 0, 0, 0, 0, 0]);
 
-/// The price of an alkane and what stands behind it.
+/// The price of an alkane and its depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Priced {
     /// Satoshis for one base unit.
@@ -202,7 +202,7 @@ fn weigh(routes: &[Way], rules: &BookRules) -> Option<Priced> {
     if let [only] = routes[..] {
         return priced(only.price, U256::from(only.depth));
     }
-    // What a pool holds counts once: the deeper route takes it from those behind it.
+    // Reserves of a pool count once: the deeper route takes them from those behind it.
     let mut left: HashMap<u32, u128> = HashMap::new();
     let mut weighed: Vec<(U512, u128)> = Vec::new();
     for way in routes {

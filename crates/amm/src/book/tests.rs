@@ -60,7 +60,7 @@ fn a_pool_is_worth_what_its_reserves_are_at_its_own_price() {
     let worth = book.pool(pool.id).unwrap().worth;
     // The price is 1,100,000 / 3,639,673.
     assert_eq!((worth.tvl, worth.token_tvl), (Some(2_199_999), [Some(1_099_999), Some(1_100_000)]));
-    // The lower side counts: what was bought, at the price after it.
+    // The lower side counts: the amount bought, at the price after the trade.
     assert_eq!((worth.volume_day, worth.volume_all), (Some(100_000), Some(100_000)));
     assert!((worth.tvl_change_day.unwrap() - 199_999.0 / 2_000_000.0).abs() < 1e-12);
     assert_eq!(worth.tvl_change_week, None);

@@ -1,4 +1,4 @@
-//! What one base unit of an alkane is worth.
+//! The price of one base unit of an alkane.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ impl UnitPrice {
         self.0
     }
 
-    /// What `amount` base units are worth: whole satoshis, rounded down, at most 2^128 - 1.
+    /// The value of `amount` base units: whole satoshis, rounded down, at most 2^128 - 1.
     pub fn value(self, amount: u128) -> u128 {
         self.value_of(U256::from(amount))
     }

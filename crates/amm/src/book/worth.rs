@@ -1,4 +1,4 @@
-//! What a pool, its trade and its liquidity are worth.
+//! Values of pools, of volumes and of liquidity.
 //!
 //! Nothing is worth more than could be sold: a reserve counts for at most the depth behind the price of its alkane, a trade
 //! likewise. So an alkane whose owner prints it at will makes no pool rich.
@@ -19,25 +19,25 @@ const PROTOCOL_PER_1000: u128 = 2;
 pub(super) type Prices = HashMap<AlkaneId, Priced>;
 
 impl Priced {
-    /// What can be had for `amount`, satoshis.
+    /// Satoshis for `amount`, bounded by the depth of the price.
     pub(super) fn value(&self, amount: u128) -> u128 {
         self.price.value(amount).min(self.depth)
     }
 
-    /// What was traded when `amount` moved in so many trades, satoshis.
+    /// Volume in satoshis of `amount` in a number of trades.
     fn traded(&self, amount: U256, trades: u32) -> u128 {
         self.price.value_of(amount).min(self.depth.saturating_mul(u128::from(trades)))
     }
 }
 
-/// What the reserves of a pool are worth, each and together.
+/// Value of each reserve of a pool, and their sum.
 pub(super) fn held(tokens: [AlkaneId; 2], reserves: [u128; 2], prices: &Prices) -> ([Option<u128>; 2], Option<u128>) {
     let side = |index: usize| prices.get(&tokens[index]).map(|priced| priced.value(reserves[index]));
     let [first, second] = [side(0), side(1)];
     ([first, second], first.zip(second).map(|(first, second)| first.saturating_add(second)))
 }
 
-/// What was traded: both sides of a trade are worth the same, so it counts once, and the lower where they differ.
+/// Volume: both sides of a trade have the same value, so it counts once, by the lower one where they differ.
 pub(super) fn traded(pool: &PoolIdentity, volumes: &Volumes, prices: &Prices) -> Option<u128> {
     let side = |index: usize| {
         let priced = prices.get(&pool.tokens[index])?;
@@ -80,7 +80,7 @@ pub(super) fn worth(state: &PoolState, figures: &Figures, prices: &Prices) -> Po
     }
 }
 
-/// What liquidity earns in a year, in percent, when every 30 days bring as much trade as the newest.
+/// Yield of liquidity in a year, in percent, if every 30 days have the volume of the newest.
 fn apr(fee_per_1000: u128, volume_month: Option<u128>, tvl: Option<u128>) -> Option<f64> {
     let (volume, tvl) = (volume_month?, tvl.filter(|tvl| *tvl > 0)?);
     let fee = fee_per_1000.min(1_000).saturating_sub(PROTOCOL_PER_1000);
@@ -88,7 +88,7 @@ fn apr(fee_per_1000: u128, volume_month: Option<u128>, tvl: Option<u128>) -> Opt
     Some(f64::from(earned) / f64::from(U256::from(tvl) * U256::from(1_000 * 30)))
 }
 
-/// Satoshis for one unit of liquidity: what the pool holds by what there is of it.
+/// Satoshis for one unit of liquidity: value of the reserves by the supply.
 fn liquidity_price(supply: u128, tvl: Option<u128>) -> Option<UnitPrice> {
     let worth = U512::from(tvl?) * U512::from(UnitPrice::ONE.scaled());
     UnitPrice::from_scaled(U256::uint_try_from(worth.checked_div(U512::from(supply))?).ok()?)

@@ -154,7 +154,7 @@ fn a_swap_undone_by_its_caller_or_with_its_transaction_is_a_failed_attempt_witho
 }
 
 #[test]
-fn a_swap_that_was_only_asked_about_is_no_attempt() {
+fn a_static_swap_is_no_attempt() {
     let swap = proxied_swap(id(5), some(TOKENS[0], 100), some(TOKENS[1], 90));
     let asked = enter(CallKind::Static, id(0), id(5), &[1], &[]);
     let message = [vec![call(id(0), id(6), &[1], &[]), asked], swap, vec![exit(&[]), exit(&[])]].concat();
@@ -245,7 +245,7 @@ fn the_time_does_not_grow_with_the_square_of_the_calls_that_look_like_foundings(
 }
 
 #[test]
-fn a_pool_is_known_to_the_messages_behind_the_one_that_founded_it() {
+fn later_messages_find_a_pool_that_an_earlier_one_created() {
     let swap = proxied_swap(id(0), some(TOKENS[0], 100), some(TOKENS[1], 90));
     let found = events(false, true, &[founding(FACTORY, FACTORY), swap]);
     assert_eq!(

@@ -1,9 +1,9 @@
 //! The most profitable way from an alkane through pools back to itself.
 //!
 //! A trade with a constant-product pool gives floor(p*x / (q + k*x)). Without the floors a cycle is of the same form, P*x /
-//! (Q + K*x): concave, and never less than what the contracts give. So the greatest whole number under its best point bounds
-//! the profit of the cycle. The exact optimum lies where what comes out rises by a unit; those inputs are tried from the best
-//! point outwards until the curve itself falls to what was found. Cycles are tried in the order of their bounds.
+//! (Q + K*x): concave, and never less than the contracts' result. So the greatest whole number under its best point bounds
+//! the profit of the cycle. The exact optimum is where the output rises by a unit; those inputs are tried from the best
+//! point outwards until the curve itself falls to the best result so far. Cycles are tried in the order of their bounds.
 
 use ruint::Uint;
 use ruint::aliases::{U256, U512};
@@ -23,7 +23,7 @@ const KEPT_MAX: usize = 50_000;
 /// Inputs that are tried exactly, for one cycle and for all of them.
 const TRIES_MAX: (usize, usize) = (20_000, 200_000);
 
-/// Trades that end in what they began with, with more of it.
+/// Trades that begin and end in the same alkane, with a profit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
     /// Its trades, two or three, each with another pool.
@@ -32,17 +32,17 @@ pub struct Cycle {
     pub amount_in: u128,
     /// Base units that come out.
     pub amount_out: u128,
-    /// What comes out more than goes in; above 0.
+    /// Output minus input; above 0.
     pub profit: u128,
     /// No cycle of the graph gives more for any input. Equal to `profit` when it is proven to be the best there is: always
     /// where amounts are small, mostly where they are large; 2^128 - 1 when nothing is proven.
     pub profit_bound: u128,
 }
 
-/// Pools in the order in which they are traded with, each with the index of what goes in.
+/// Pools in the order in which they are traded with, each with the index of its input.
 type Path = ([(usize, usize); HOPS_MAX], usize);
 
-/// What comes out of a cycle for `x` is at most `over * x / (base + slope * x)`.
+/// The output of a cycle for `x` is at most `over * x / (base + slope * x)`.
 struct Curve {
     over: U512,
     base: U512,
@@ -84,7 +84,7 @@ impl Curve {
         (difference / roots) * (difference / roots) / f64::from(self.slope) * (1.0 + 1e-9) + 1.0
     }
 
-    /// What comes out for `amount`, rounded down; what exceeds 128 bits, as 2^128 - 1.
+    /// The output for `amount`, rounded down; above 128 bits 2^128 - 1.
     fn out(&self, amount: u128) -> u128 {
         let amount = Wide::from(amount);
         let out = Wide::from(self.over) * amount / (Wide::from(self.base) + Wide::from(self.slope) * amount);
@@ -161,7 +161,7 @@ impl Graph {
         Some(Cycle { hops, amount_in: amount, amount_out: at, profit, profit_bound: profit.max(dropped) })
     }
 
-    /// Cycles through `start` that may have profit, and what those that are left out have at most.
+    /// Cycles through `start` that may have profit, and a bound of the profit of those that are left out.
     fn candidates(&self, start: usize, fees: Fees, hops_max: usize) -> (Vec<Candidate>, u128) {
         let (mut candidates, mut dropped, mut seen) = (Vec::new(), 0, 0);
         let step = |number: usize, from: usize| (number, self.edges[number].index(from));
@@ -215,7 +215,7 @@ impl Graph {
         (candidates, if is_complete { dropped } else { u128::MAX })
     }
 
-    /// What comes out of a cycle; 0 when nothing does.
+    /// The output of a cycle; 0 when there is none.
     fn through(&self, trades: &[(usize, usize)], amount: u128, fees: Fees) -> u128 {
         let out = trades
             .iter()
@@ -231,7 +231,7 @@ impl Graph {
             .try_fold(wanted, |wanted, (number, index)| least_in(&self.edges[*number].pool, *index, wanted, fees))
     }
 
-    /// The best input of a cycle of constant-product pools if it beats `known`, and a bound of what any input gives.
+    /// The best input of a cycle of constant-product pools if it beats `known`, and a bound for all inputs.
     fn optimum(
         &self,
         curve: &Curve,
@@ -244,7 +244,7 @@ impl Graph {
         let bound = curve.room(middle).max(curve.room(middle.saturating_add(1)));
         let mut found = BestInput { profit: known, amount: 0 };
         let mut left = TRIES_MAX.0.min(*tries);
-        // The least input for at least what comes out at `amount`.
+        // The least input with at least the output of `amount`.
         let mut attempt = |amount: u128, found: &mut BestInput| -> Option<u128> {
             left = left.checked_sub(1)?;
             *tries -= 1;

@@ -47,7 +47,7 @@ fn profit(pools: &[RoutePool], way: &[(usize, usize)], amount: u128, fees: Fees)
     out.unwrap_or(0).saturating_sub(amount)
 }
 
-/// The greatest profit over all cycles and all inputs below what the last pool holds.
+/// The greatest profit over all cycles and all inputs below the reserve of the last pool.
 fn brute_force(pools: &[RoutePool], fees: Fees, hops_max: usize) -> u128 {
     let mut best = 0;
     for way in cycles(pools, hops_max) {

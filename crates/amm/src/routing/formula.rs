@@ -8,24 +8,24 @@ use paraffin_primitives::AlkaneId;
 /// How a pool trades that is no constant-product pool. Its fee is part of it: a flat fee that a route is quoted with does not
 /// replace it.
 pub trait Formula: Debug + Send + Sync {
-    /// What comes out when `amount` of the alkane at `index` goes in; `None` when nothing does, or when the pool refuses.
+    /// The output for `amount` of the alkane at `index`; `None` when it is 0, or when the pool refuses.
     /// More in never gives less out.
     fn amount_out(&self, index: usize, amount: u128) -> Option<u128>;
 
-    /// What must go in of the alkane at `index` for `wanted` of the other to come out; `None` when no amount suffices. More
+    /// The input of the alkane at `index` for an output of `wanted` of the other; `None` when no amount suffices. More
     /// out never costs less.
     fn amount_in(&self, index: usize, wanted: u128) -> Option<u128>;
 }
 
-/// A pool with a formula of its own, as routes see it.
+/// A pool with a formula of its own, as an edge of the routing graph.
 #[derive(Debug, Clone)]
 pub struct FormulaPool {
     /// The pool.
     pub id: AlkaneId,
     /// Its alkanes.
     pub tokens: [AlkaneId; 2],
-    /// What it holds of them, base units.
+    /// Reserves, base units.
     pub reserves: [u128; 2],
-    /// How it trades.
+    /// Its exchange function.
     pub formula: Arc<dyn Formula>,
 }

@@ -4,10 +4,10 @@ use ruint::aliases::{U256, U512};
 
 use super::RoutePool;
 
-/// Which fee is reckoned with.
+/// The fee of a calculation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fees {
-    /// Every pool's own, rounded as its contract does: what is quoted is what comes out.
+    /// Every pool's own, rounded as its contract does, so that quotes are exact.
     Pool,
     /// The same in every hop, in parts of 10,000.
     Bps(u32),
@@ -32,7 +32,7 @@ impl Fees {
         }
     }
 
-    /// The whole and what is left of it after the fee; `None` when nothing is.
+    /// Denominator of the fee and the part left after it; `None` when nothing is left.
     pub(super) fn parts(self, pool: &RoutePool) -> Option<(u128, u128)> {
         let (whole, fee): (u128, u128) = match self {
             Self::Pool => (1_000, pool.fee_per_1000),
@@ -43,7 +43,7 @@ impl Fees {
     }
 }
 
-/// What comes out when `amount` of the alkane at `index` goes in; `None` when nothing does, or when the pool cannot hold more.
+/// The output for `amount` of the alkane at `index`; `None` when it is 0, or when the pool cannot hold more.
 pub fn amount_out(pool: &RoutePool, index: usize, amount: u128, fees: Fees) -> Option<u128> {
     let (whole, kept) = fees.parts(pool)?;
     let (reserve_in, reserve_out) = (pool.reserves[index], pool.reserves[1 - index]);
@@ -65,9 +65,9 @@ pub fn amount_out(pool: &RoutePool, index: usize, amount: u128, fees: Fees) -> O
     u128::try_from(product / U512::from(divisor)).ok().filter(|out| *out > 0)
 }
 
-/// What must go in of the alkane at `index` for `wanted` of the other to come out; `None` when no amount suffices.
+/// The input of the alkane at `index` for an output of `wanted` of the other; `None` when no amount suffices.
 ///
-/// With the pool's own fee what the contract asks, which can be one more than would do; with a flat fee the smallest amount.
+/// With the pool's own fee the contract's amount, which can be one more than needed; with a flat fee the smallest amount.
 pub fn amount_in(pool: &RoutePool, index: usize, wanted: u128, fees: Fees) -> Option<u128> {
     needed(pool, index, wanted, fees, matches!(fees, Fees::Pool))
 }
@@ -77,7 +77,7 @@ pub(super) fn least_in(pool: &RoutePool, index: usize, wanted: u128, fees: Fees)
     needed(pool, index, wanted, fees, false)
 }
 
-/// What must go in: the quotient rounded up, or, as the contract reckons, rounded down and one more.
+/// The input: the quotient rounded up, or, as the contract computes it, rounded down and one more.
 fn needed(pool: &RoutePool, index: usize, wanted: u128, fees: Fees, is_contract: bool) -> Option<u128> {
     let (whole, kept) = fees.parts(pool)?;
     let (reserve_in, reserve_out) = (pool.reserves[index], pool.reserves[1 - index]);

@@ -135,7 +135,7 @@ fn an_alkane_without_an_honest_supply_loses_its_pools_and_takes_no_other_with_it
     let pool =
         |number, a, b, reserves| RoutePool { id: id(number), tokens: [id(a), id(b)], reserves, fee_per_1000: 10 };
     let large = u128::MAX / 2 + 1;
-    // Through 2 the price would be better, but what the first pool gives does not fit the second.
+    // Through 2 the price would be better, but the output of the first pool does not fit the second.
     let pools = vec![pool(11, 0, 1, [1_000; 2]), pool(12, 0, 2, [10, large]), pool(13, 1, 2, [1 << 20, large])];
     let graph = Graph::new(pools.clone());
     let route = graph.exact_in(id(0), id(1), 100, Fees::Pool, 3).unwrap();

@@ -74,7 +74,7 @@ struct Plan {
     ends_void: bool,
 }
 
-/// What one account can spend.
+/// Outputs that one account can spend.
 #[derive(Default)]
 struct Purse {
     coins: Vec<(OutPoint, TxOut)>,

@@ -273,7 +273,7 @@ fn run(seed: u64, transactions: usize) -> (World, History) {
     (world, history)
 }
 
-/// What the chain holds of each strange case.
+/// Counts of each unusual case in the chain.
 fn census(world: &World, history: &History) -> BTreeMap<&'static str, u32> {
     let mut census = history.census.clone();
     for case in CASES {

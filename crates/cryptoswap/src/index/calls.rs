@@ -1,4 +1,4 @@
-//! From the calls of a message to what was done to contracts.
+//! Derives visits, storage writes and trades from the calls of a message.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use ruint::aliases::U256;
 /// entered by delegation with the very inputs of the proxy (docs/contracts.md).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Visit<'t> {
-    /// Whose storage and balances were used.
+    /// The contract whose storage and balances were used.
     pub(crate) contract: AlkaneId,
     /// First input.
     pub(crate) opcode: Option<u128>,
-    /// What came in.
+    /// Incoming alkanes.
     incoming: &'t [Transfer],
-    /// What went back to the caller.
+    /// Alkanes that were returned to the caller.
     returned: &'t [Transfer],
 }
 
-/// The visits of a message in the order in which they began. What a static call or a call that was undone saw is none.
+/// The visits of a message in the order in which they began. Static calls and calls that were undone are none.
 pub(crate) fn visits<'t>(calls: &[Call<'t>]) -> Vec<Visit<'t>> {
     let kept = calls.iter().filter(|call| call.stands && call.kind == CallKind::Call);
     kept.filter_map(|call| {
@@ -32,19 +32,19 @@ pub(crate) fn visits<'t>(calls: &[Call<'t>]) -> Vec<Visit<'t>> {
     .collect()
 }
 
-/// What a message stored: contract, name, value, in the order in which it came into force.
+/// Storage writes of a message: contract, name, value, in the order in which they took effect.
 pub(crate) fn writes<'t>(calls: &[Call<'t>]) -> Vec<(AlkaneId, &'t [u8], &'t [u8])> {
     let mut order = Vec::with_capacity(calls.len());
     let mut open: Vec<usize> = Vec::new();
     // A call's storage is written when it ends, which is after the calls that it made.
-    for (place, call) in calls.iter().enumerate() {
+    for (index, call) in calls.iter().enumerate() {
         while let Some(top) = open.pop_if(|top| call.parent != Some(*top)) {
             order.push(top);
         }
-        open.push(place);
+        open.push(index);
     }
     order.extend(open.into_iter().rev());
-    let kept = order.into_iter().map(|place| &calls[place]).filter(|call| call.stands);
+    let kept = order.into_iter().map(|index| &calls[index]).filter(|call| call.stands);
     kept.flat_map(|call| {
         let storage: &'t [(Vec<u8>, Vec<u8>)] = call.response.map_or(&[], |response| &response.storage);
         storage.iter().map(|(name, value)| (call.context.myself, name.as_slice(), value.as_slice()))
@@ -55,16 +55,16 @@ pub(crate) fn writes<'t>(calls: &[Call<'t>]) -> Vec<(AlkaneId, &'t [u8], &'t [u8
 /// A trade between two coins of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trade {
-    /// Place of the coin that was sold.
+    /// Index of the coin that was sold.
     pub(crate) sold: usize,
-    /// What the pool kept of it, base units.
+    /// The amount of it that the pool kept, base units.
     pub(crate) amount_in: u128,
-    /// What it paid of the other, base units.
+    /// The amount of the other that it paid, base units.
     pub(crate) amount_out: u128,
 }
 
 impl Visit<'_> {
-    /// What an exchange moved: what came in of one coin less what was given back of it, for what was given of the other.
+    /// The amounts of an exchange: the incoming amount of one coin less what was returned of it, for the outgoing amount of the other.
     /// `None` when the pool gained neither coin. It does not depend on the order of the call's inputs, of which two are described.
     pub(crate) fn trade(&self, coins: [AlkaneId; 2]) -> Option<Trade> {
         let [zero, one] = self.gains(coins);
@@ -81,7 +81,7 @@ impl Visit<'_> {
         Some(Trade { sold, amount_in, amount_out })
     }
 
-    /// What a deposit (a withdrawal otherwise) moved: base units of each coin that the pool gained (gave), and of its own token
+    /// The amounts of a deposit (a withdrawal otherwise): base units of each coin that the pool gained (gave), and of its own token
     /// that it gave out (took back).
     pub(crate) fn liquidity(&self, is_deposit: bool, coins: [AlkaneId; 2]) -> ([u128; 2], u128) {
         let moved = |gain, came: bool| match gain {
@@ -109,7 +109,7 @@ impl Visit<'_> {
     }
 }
 
-/// By how much a contract has more, or less or the same, of a coin.
+/// The change of a contract's balance of a coin.
 #[derive(Debug, Clone, Copy)]
 enum Gain {
     Got(u128),

@@ -1,4 +1,4 @@
-//! Prices in time: what a bucket of executed trades looks like.
+//! Candles: open, high, low, close and volume of the trades of one bucket.
 
 use paraffin_primitives::AlkaneId;
 use ruint::aliases::U256;
@@ -23,7 +23,7 @@ pub struct Candle {
     pub low: U256,
     /// Price of the last trade.
     pub close: U256,
-    /// What was traded of token 0 and token 1, both directions, base units.
+    /// Volumes of token 0 and token 1 in both directions, base units.
     pub volumes: [U256; 2],
     /// Number of trades.
     pub trades: u32,
@@ -39,7 +39,7 @@ impl Candle {
         Self { start, open: price, high: price, low: price, close: price, volumes, trades: 1 }
     }
 
-    /// Takes in a later candle of the same bucket.
+    /// Merges a later candle of the same bucket.
     pub(crate) fn merge(&mut self, later: &Self) {
         self.high = self.high.max(later.high);
         self.low = self.low.min(later.low);

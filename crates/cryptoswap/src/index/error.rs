@@ -12,7 +12,7 @@ pub enum IndexError {
     /// The contracts' state or traces cannot be read.
     #[error("{0}")]
     State(#[from] StateError),
-    /// A contract cannot be asked because the engine cannot run.
+    /// A contract cannot be called because the engine cannot run.
     #[error("{0}")]
     Halt(#[from] Halt),
     /// A row of this index is not what this program writes: reindex the module.
@@ -23,7 +23,7 @@ pub enum IndexError {
     Mismatch {
         /// Height of the block.
         height: u32,
-        /// What does not fit.
+        /// The mismatch.
         what: String,
     },
 }

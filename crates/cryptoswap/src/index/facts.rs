@@ -1,4 +1,4 @@
-//! What the module needs to know of contracts while a block is applied.
+//! Contract data that the module reads while a block is applied.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use paraffin_primitives::{AlkaneId, Height};
 
 use super::IndexError;
 
-/// Fuel of the question whether a contract is a pool: ten times what an honest answer takes.
+/// Fuel of the call that shows whether a contract is a pool: ten times what a normal answer takes.
 const PROBE_FUEL: u64 = 20_000_000;
 
 /// Traces of the block that is being applied and the contracts at its end.
@@ -26,26 +26,26 @@ pub trait ContractFacts {
     /// Reading failed.
     fn traces(&self) -> Result<Vec<BlockTrace>, IndexError>;
 
-    /// What a contract has stored under a name; `None` when it never did.
+    /// The value that a contract has stored under a name; `None` without one.
     ///
     /// # Errors
     /// Reading failed.
     fn storage(&self, contract: AlkaneId, name: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
 
-    /// What a contract holds of an alkane, base units.
+    /// A contract's balance of an alkane, base units.
     ///
     /// # Errors
     /// Reading failed.
     fn balance(&self, contract: AlkaneId, of: AlkaneId) -> Result<u128, IndexError>;
 
-    /// What a contract answers to one input; `None` when it reverts.
+    /// A contract's answer to one input; `None` when it reverts.
     ///
     /// # Errors
     /// Reading failed, or the engine cannot run.
     fn ask(&self, contract: AlkaneId, opcode: u128) -> Result<Option<Vec<u8>>, IndexError>;
 }
 
-/// What is needed to ask contracts: the same that views use.
+/// The environment of calls to contracts: the same that views use.
 #[derive(Clone)]
 pub struct PoolProbe {
     /// Parameters of the network.
@@ -96,7 +96,7 @@ impl ContractFacts for IndexedContracts<'_> {
         match simulate(&mut world, &call) {
             Ok(simulation) => Ok(simulation.result.ok().map(|response| response.data)),
             Err(halt @ (Halt::State(_) | Halt::MissingBuiltin(_))) => Err(halt.into()),
-            // What makes the engine halt on this contract is the contract's own doing: it is no pool.
+            // A contract on which the engine halts is no pool.
             Err(_) => Ok(None),
         }
     }

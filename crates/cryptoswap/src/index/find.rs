@@ -1,4 +1,4 @@
-//! From the traces of a block to what it did to pools. Nothing is written here.
+//! Derives the effects of a block on pools from its traces. Nothing is written here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +17,17 @@ use super::state::PoolState;
 use super::tables::{COUNTS, POOLS, SLOTS};
 use super::{CanonicalPool, ContractFacts, IndexError, PoolRules};
 
-/// Contracts that are asked in one block whether they are pools. Those beyond it are asked when they next write their curve.
+/// Most contracts that are called in one block to see whether they are pools. Further ones are called when they next write their
+/// curve.
 const PROBES_MAX: usize = 32;
 
 /// Key in table `counts`.
 pub(crate) const POOL_COUNT: &[u8] = b"pools";
 
-/// What a coin of 8 decimals counts, for contracts that do not report it.
+/// Precision of a coin of 8 decimals, for contracts that do not report it.
 const PRECISION_DEFAULT: U256 = U256::from_limbs([10_000_000_000, 0, 0, 0]);
 
-/// Everything that a block did to pools and to contracts that may be pools.
+/// The effects of a block on pools and on contracts that may be pools.
 #[derive(Debug, Default)]
 pub(crate) struct BlockFindings {
     pub(crate) contracts: BTreeMap<AlkaneId, Contract>,
@@ -35,29 +36,29 @@ pub(crate) struct BlockFindings {
     pub(crate) summary: BlockSummary,
 }
 
-/// What is new of a contract in a block.
+/// The state of a contract's row in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum News {
     /// Its row is the stored one.
     Nothing,
-    /// Something about it was learnt.
+    /// Its row has changed.
     Met,
     /// It was found to be a pool.
     IsPool,
 }
 
-/// What a block did to one contract.
+/// The effects of a block on one contract.
 #[derive(Debug)]
 pub(crate) struct Contract {
     pub(crate) row: PoolRow,
     pub(crate) news: News,
-    /// Slots by name: who wrote them last, what.
+    /// Slots by name: the last writer, and the value.
     pub(crate) slots: BTreeMap<Vec<u8>, (Option<Txid>, Vec<u8>)>,
     pub(crate) swaps: Vec<SwapRow>,
     pub(crate) state: Option<PoolState>,
     /// Whether anything was stored.
     is_changed: bool,
-    /// Whether the contract's curve was written, so that it is worth asking.
+    /// Whether the contract's curve was written, so that it is called.
     has_curve: bool,
     /// Whether it was created as a pool in this block.
     has_begun: bool,
@@ -111,12 +112,12 @@ struct Search<'s> {
     facts: &'s dyn ContractFacts,
     rows: &'s ModuleWriter<'s>,
     found: BlockFindings,
-    /// Those of the transaction asked about last.
+    /// Senders of the transaction that was looked up last.
     senders: Option<(u32, Senders<'s>)>,
 }
 
 impl Search<'_> {
-    /// Picks the contracts that are pools or may be: those known, those canonical, and those that wrote a curve.
+    /// Picks the contracts that are pools or may be: those with a row, canonical ones, and those that wrote a curve.
     fn meet(&mut self, messages: &[(&BlockTrace, Vec<Call<'_>>)]) -> Result<(), IndexError> {
         let mut met: BTreeMap<AlkaneId, [bool; 2]> = BTreeMap::new();
         let curve = [Slot::PriceScale, Slot::D].map(|slot| self.rules.slots.name(slot));
@@ -178,7 +179,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Asks those that are not known as pools, and gives new pools their numbers.
+    /// Calls the contracts that are not identified as pools, and numbers new pools.
     fn identify(&mut self) -> Result<(), IndexError> {
         let Self { rules, facts, rows, found: BlockFindings { contracts, summary, .. }, .. } = self;
         let mut number = decode_count("counts", rows.get(&COUNTS, POOL_COUNT)?.as_deref())?;
@@ -186,7 +187,7 @@ impl Search<'_> {
         for (id, contract) in contracts {
             let known = rules.canonical(*id);
             if let Some(before) = contract.row.identity {
-                // A canonical pool may be known before it is created; then its creation shows its coins.
+                // A canonical pool can be configured before it is created; then its creation shows its coins.
                 if known.is_some()
                     && contract.has_begun
                     && let Some(identity) = read_identity(*id, before.number, known, rules, *facts)?
@@ -217,7 +218,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Counts a visit. Answers whether it was to a pool.
+    /// Counts a visit. Returns whether it was to a pool.
     fn count(&mut self, trace: &BlockTrace, visit: &Visit<'_>) -> Result<bool, IndexError> {
         let Some(identity) = self.found.contracts.get(&visit.contract).and_then(|contract| contract.row.identity)
         else {
@@ -270,7 +271,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Keeps an event with its sender.
+    /// Records an event with its sender.
     fn note(&mut self, trace: &BlockTrace, action: Action) {
         let BlockContext { height, time, transactions, .. } = self.block;
         let (transaction, vout) = (trace.transaction_index, trace.outpoint.vout);
@@ -294,8 +295,8 @@ impl Search<'_> {
         });
     }
 
-    /// Reads the slots of the pools that have changed. What a contract hands to another call is stored without a trace, so the
-    /// state is what counts, and slots that differ from it are put right.
+    /// Reads the slots of the pools that have changed. Writes that a contract passes to another call leave no trace, so the
+    /// state decides, and slots that differ from it are corrected.
     fn read_states(&mut self) -> Result<(), IndexError> {
         let Self { rules, block, facts, rows, found, .. } = self;
         for (id, contract) in &mut found.contracts {
@@ -326,7 +327,7 @@ impl Search<'_> {
     }
 }
 
-/// Coins and precisions as the contract reports them, or as is known of it; `None` when it trades nothing that can be named.
+/// Coins and precisions as the contract reports them, or as configured; `None` when its coins have no ids that messages can name.
 fn read_identity(
     id: AlkaneId,
     number: u32,
@@ -357,7 +358,7 @@ fn pool_identity(id: AlkaneId, identity: &Identity) -> PoolIdentity {
     PoolIdentity { id, factory: AlkaneId::default(), tokens: identity.tokens() }
 }
 
-/// An id that the messages of the pool index cannot name could not be asked for.
+/// Whether the messages of the pool index can name an id.
 fn is_nameable(id: AlkaneId) -> bool {
     u32::try_from(id.block).is_ok() && u64::try_from(id.tx).is_ok()
 }

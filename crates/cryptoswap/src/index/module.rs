@@ -1,4 +1,4 @@
-//! The indexer module: what a block did to pools, as rows.
+//! The indexer module: the effects of a block on pools, as rows.
 
 use paraffin_alkanes::BlockState;
 use paraffin_primitives::{AlkaneId, ConnectedBlock};
@@ -20,7 +20,7 @@ pub struct CryptoSwapModule {
 }
 
 impl CryptoSwapModule {
-    /// A module that follows `rules` and asks contracts with `probe`.
+    /// A module that follows `rules` and calls contracts with `probe`.
     pub fn new(rules: PoolRules, probe: PoolProbe) -> Self {
         Self { rules, probe }
     }

@@ -1,4 +1,4 @@
-//! A quote that can be trusted: what a trade would pay in the next block, from the slots alone.
+//! Exact quotes: the outcome of a trade in the next block, computed from the slots alone.
 
 use paraffin_primitives::{AlkaneId, Height};
 use ruint::aliases::U256;
@@ -14,12 +14,12 @@ const CONVERSION_CAP_BPS: u64 = 1_000;
 /// Parts in one.
 const BPS: u64 = 10_000;
 
-/// What a trade would pay.
+/// The outcome of a trade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quote {
-    /// What would be received.
+    /// The token received.
     pub token_out: AlkaneId,
-    /// How much of it, base units, fee taken.
+    /// Its amount, base units, after the fee.
     pub amount_out: U256,
     /// The fee, base units of the same.
     pub fee_amount: U256,
@@ -29,7 +29,7 @@ pub struct Quote {
     pub effective_price_q: Option<U256>,
     /// Token 1 for token 0 for the smallest trade, without the fee, over 1e18.
     pub spot_price_q: Option<U256>,
-    /// By how much less the trade pays than the smallest trade would, the fee left out, over 1e18.
+    /// Price impact: how much less the trade pays than the smallest trade, without the fee, over 1e18.
     pub price_impact: U256,
     /// Where the USD token (the contract's coin 1) is sold: the most of it that the bridge converts for one deposit, base
     /// units. A trade with the pool itself has no such cap.
@@ -38,7 +38,7 @@ pub struct Quote {
     pub exceeds_conversion_cap: bool,
 }
 
-/// Why there is no quote.
+/// The reason why there is no quote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuoteRefusal {
     /// The token is none of the pool's.
@@ -64,8 +64,8 @@ pub fn quote(
     amount_in: U256,
 ) -> Result<Quote, QuoteRefusal> {
     let state = state.ok_or(QuoteRefusal::NoState)?;
-    let place = identity.coins.iter().position(|coin| *coin == token_in).ok_or(QuoteRefusal::NoSuchToken)?;
-    let (sold, token_out) = (Coin::from_index(place as u128)?, identity.coins[1 - place]);
+    let index = identity.coins.iter().position(|coin| *coin == token_in).ok_or(QuoteRefusal::NoSuchToken)?;
+    let (sold, token_out) = (Coin::from_index(index as u128)?, identity.coins[1 - index]);
     let pool = state.pool(identity);
     if pool.is_killed {
         return Err(MathError::Killed.into());
@@ -100,7 +100,7 @@ pub fn quote(
     })
 }
 
-/// What the sale would pay at one price throughout, without a fee.
+/// The outcome of the sale at a constant price, without a fee.
 fn ideal_out(identity: &Identity, sold: Coin, amount: U256, price: U256) -> Option<U256> {
     let [zero, one] = identity.precisions;
     match sold {

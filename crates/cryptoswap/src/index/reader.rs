@@ -1,4 +1,4 @@
-//! What views read: pools, states, swaps, candles, slots and summaries as of a height.
+//! Reads for views: pools, states, swaps, candles, slots and summaries as of a height.
 
 use bitcoin::Txid;
 use paraffin_amm::Markets;
@@ -15,16 +15,16 @@ use super::rows::{
 use super::state::{PoolState, executed_price_q};
 use super::tables::{CANDLES, COUNTS, JOURNAL, MODULE, POOL_LIST, POOLS, SLOTS, STATES, SUMMARIES, SWAPS, TOTALS};
 
-/// Some items of a list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The items asked for.
+    /// The items of the page.
     pub items: Vec<T>,
-    /// How many the whole list has.
+    /// Number of items in the whole list.
     pub total: u32,
 }
 
-/// A pool and how it came to be known.
+/// A pool and its first appearance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolRecord {
     /// The contract, which is also the LP token.
@@ -52,9 +52,9 @@ pub struct Swap {
     pub vout: u32,
     /// Whether token 0 was sold.
     pub zero_for_one: bool,
-    /// What the pool kept of the token sold, base units.
+    /// The amount of the token sold that the pool kept, base units.
     pub amount_in: u128,
-    /// What it paid of the other.
+    /// The amount of the other that it paid, base units.
     pub amount_out: u128,
     /// Token 1 for token 0, over 1e18, rounded down; `None` when no token 0 moved.
     pub price_q: Option<U256>,
@@ -63,14 +63,14 @@ pub struct Swap {
 /// A slot of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawSlot {
-    /// Who wrote it last; `None` when that was before the pool was watched.
+    /// The transaction that wrote it last; `None` when that was before the pool was indexed.
     pub txid: Option<Txid>,
-    /// As written.
+    /// The stored bytes.
     pub value: Vec<u8>,
 }
 
 impl SwapRow {
-    /// What it moved of token 0 and token 1.
+    /// Its amounts of token 0 and token 1.
     pub(crate) fn amounts(&self) -> [u128; 2] {
         if self.zero_for_one { [self.amount_in, self.amount_out] } else { [self.amount_out, self.amount_in] }
     }
@@ -89,7 +89,7 @@ impl From<SwapRow> for Swap {
 pub struct PoolIndex {
     snapshot: Snapshot,
     height: Height,
-    /// Whether no block of the snapshot lies above the height.
+    /// Whether no block of the snapshot is above the height.
     is_newest: bool,
 }
 
@@ -100,7 +100,7 @@ impl PoolIndex {
         Self { snapshot: snapshot.clone(), height, is_newest }
     }
 
-    /// Newest height that can be asked about; `None` when there is no pool index, or nothing in it yet.
+    /// Newest height that can be read; `None` when there is no pool index, or nothing in it yet.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -108,12 +108,12 @@ impl PoolIndex {
         Ok(snapshot.module_height(MODULE)?)
     }
 
-    /// The height asked for.
+    /// The requested height.
     pub fn height(&self) -> Height {
         self.height
     }
 
-    /// A pool; `None` when the contract is none.
+    /// The pool with an id; `None` when the contract is no pool.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -147,7 +147,7 @@ impl PoolIndex {
         self.snapshot.get_at(&STATES, &id_key(pool), self.height)?.as_deref().map(PoolState::decode).transpose()
     }
 
-    /// What was ever traded with a pool.
+    /// Volume of a pool since its creation.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
@@ -157,8 +157,8 @@ impl PoolIndex {
     }
 
     /// Trades, deposits and withdrawals with their senders, and candles of the exact prices, in the form of the market index. A
-    /// pool's factory is written as 0:0; there are no events of everybody ([`paraffin_amm::Scope::All`]) or of factories, and
-    /// failed attempts are not kept.
+    /// pool's factory is written as 0:0; there are no lists of all events ([`paraffin_amm::Scope::All`]) or of factories, and
+    /// failed attempts are not stored.
     pub fn markets(&self) -> Markets {
         Markets::over(JOURNAL, &self.snapshot, self.height)
     }
@@ -248,7 +248,7 @@ impl PoolIndex {
         Ok(slot.map(|(txid, value)| RawSlot { txid, value }))
     }
 
-    /// Hash and time of a block up to the height, with what happened to pools in it; `None` above.
+    /// Hash and time of a block up to the height, with its summary of pools; `None` above.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.

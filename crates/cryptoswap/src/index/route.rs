@@ -1,4 +1,4 @@
-//! A pool as routes through many pools see it.
+//! A pool as an edge of the routing graph.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use ruint::aliases::U256;
 use super::{PoolRecord, PoolState, Slot};
 use crate::math::{Coin, MathError, Pool};
 
-/// How a pool trades in one block.
+/// The exchange function of a pool in one block.
 #[derive(Debug)]
 struct PoolFormula {
     pool: Pool,
@@ -20,15 +20,15 @@ struct PoolFormula {
 }
 
 impl PoolFormula {
-    fn sale(&self, place: usize, amount: u128) -> Result<u128, MathError> {
-        let coin = self.coins.get(place).copied().ok_or(MathError::NoSuchCoin(place as u128))?;
+    fn sale(&self, index: usize, amount: u128) -> Result<u128, MathError> {
+        let coin = self.coins.get(index).copied().ok_or(MathError::NoSuchCoin(index as u128))?;
         let out = self.pool.get_dy(coin, U256::from(amount), self.now)?;
         u128::try_from(out).map_err(|_| MathError::Overflow)
     }
 
     /// Whether an amount is enough for `wanted`, or more than the pool takes. An amount so small that nothing comes out is not.
-    fn suffices(&self, place: usize, amount: u128, wanted: u128) -> bool {
-        match self.sale(place, amount) {
+    fn suffices(&self, index: usize, amount: u128, wanted: u128) -> bool {
+        match self.sale(index, amount) {
             Ok(out) => out >= wanted,
             Err(error) => !matches!(error, MathError::Underflow),
         }
@@ -36,25 +36,25 @@ impl PoolFormula {
 }
 
 impl Formula for PoolFormula {
-    fn amount_out(&self, place: usize, amount: u128) -> Option<u128> {
-        self.sale(place, amount).ok().filter(|out| amount > 0 && *out > 0)
+    fn amount_out(&self, index: usize, amount: u128) -> Option<u128> {
+        self.sale(index, amount).ok().filter(|out| amount > 0 && *out > 0)
     }
 
     /// The least amount: more in never gives less out, so halving finds it.
-    fn amount_in(&self, place: usize, wanted: u128) -> Option<u128> {
+    fn amount_in(&self, index: usize, wanted: u128) -> Option<u128> {
         if wanted == 0 {
             return None;
         }
         let mut enough = 1u128;
-        while !self.suffices(place, enough, wanted) {
+        while !self.suffices(index, enough, wanted) {
             enough = enough.checked_mul(2)?;
         }
         let mut short = enough / 2;
         while enough - short > 1 {
             let middle = short + (enough - short) / 2;
-            if self.suffices(place, middle, wanted) { enough = middle } else { short = middle }
+            if self.suffices(index, middle, wanted) { enough = middle } else { short = middle }
         }
-        (self.amount_out(place, enough)? >= wanted).then_some(enough)
+        (self.amount_out(index, enough)? >= wanted).then_some(enough)
     }
 }
 
@@ -111,11 +111,11 @@ mod tests {
     #[test]
     fn the_least_amount_suffices_and_one_less_does_not() {
         let formula = formula();
-        for place in [0, 1] {
+        for index in [0, 1] {
             for wanted in [1u128, 2, 77, 10_000, 1_000_000, 33_000_000] {
-                let needed = formula.amount_in(place, wanted).unwrap();
-                assert!(formula.amount_out(place, needed).unwrap() >= wanted, "{place} {wanted}");
-                assert!(formula.amount_out(place, needed - 1).unwrap_or(0) < wanted, "{place} {wanted}");
+                let needed = formula.amount_in(index, wanted).unwrap();
+                assert!(formula.amount_out(index, needed).unwrap() >= wanted, "{index} {wanted}");
+                assert!(formula.amount_out(index, needed - 1).unwrap_or(0) < wanted, "{index} {wanted}");
             }
         }
     }
@@ -123,12 +123,12 @@ mod tests {
     #[test]
     fn what_the_pool_does_not_have_cannot_be_bought() {
         let formula = formula();
-        for (place, reserve) in [(0, 100_000_000u128), (1, 6_408_394_000_000)] {
+        for (index, reserve) in [(0, 100_000_000u128), (1, 6_408_394_000_000)] {
             for wanted in [0, reserve, reserve + 1, u128::MAX] {
-                assert_eq!(formula.amount_in(place, wanted), None, "{place} {wanted}");
+                assert_eq!(formula.amount_in(index, wanted), None, "{index} {wanted}");
             }
             for amount in [0, u128::MAX] {
-                assert_eq!(formula.amount_out(place, amount), None, "{place} {amount}");
+                assert_eq!(formula.amount_out(index, amount), None, "{index} {amount}");
             }
         }
         assert_eq!((formula.amount_out(2, 5), formula.amount_in(2, 5)), (None, None));

@@ -7,10 +7,10 @@ use ruint::aliases::U256;
 
 use super::IndexError;
 
-/// Longest name of a slot that is kept as it is, bytes; the store's keys end at 4,096.
+/// Longest name of a slot that is stored as it is, bytes; the store's keys end at 4,096.
 const SLOT_NAME_LEN_MAX: usize = 1024;
 
-/// What is known of a contract that may be a pool.
+/// The row of a contract that may be a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolRow {
     pub(crate) first_height: Height,
@@ -19,14 +19,14 @@ pub(crate) struct PoolRow {
     pub(crate) identity: Option<Identity>,
 }
 
-/// What makes a contract a pool.
+/// The identity of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// Its place among all pools in the order in which they were found.
+    /// Its number among all pools in the order in which they were found.
     pub number: u32,
     /// Its coins in the contract's order.
     pub coins: [AlkaneId; 2],
-    /// What a base unit of each counts in 1e18.
+    /// Precision of each coin: the value of a base unit in 1e18.
     pub precisions: [U256; 2],
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct SwapRow {
     pub(crate) amount_out: u128,
 }
 
-/// What was ever traded with a pool.
+/// Volume of a pool since its creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Number of trades.
@@ -53,7 +53,7 @@ pub struct Totals {
     pub newest_priced: Option<u32>,
 }
 
-/// What happened to pools in a block.
+/// Counts of operations on pools in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockSummary {
     /// Transactions that called a pool.
@@ -344,9 +344,9 @@ mod tests {
         longer.push(b'b');
         let keys =
             [slot_key(id(1), &long), slot_key(id(1), &longer), slot_key(id(1), &long[1..]), slot_key(id(2), &long)];
-        for (place, key) in keys.iter().enumerate() {
+        for (index, key) in keys.iter().enumerate() {
             assert!(key.len() <= paraffin_store::KEY_LEN_MAX);
-            assert!(!keys[..place].contains(key));
+            assert!(!keys[..index].contains(key));
         }
     }
 }

@@ -1,5 +1,4 @@
-//! The configuration of an instance about pools: which one is canonical, where contracts keep their numbers, what their opcodes
-//! are.
+//! The configuration of pools: canonical pools, names of storage slots, and opcodes.
 
 use paraffin_primitives::AlkaneId;
 
@@ -9,7 +8,7 @@ use super::slots::SlotNames;
 /// configuration needs a reindex of the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolRules {
-    /// Pools that are indexed from their first sight and reported as canonical.
+    /// Pools that are indexed from their first block on and reported as canonical.
     pub canonical: Vec<CanonicalPool>,
     /// Names of the slots.
     pub slots: SlotNames,
@@ -24,13 +23,13 @@ impl Default for PoolRules {
 }
 
 impl PoolRules {
-    /// What is known of a contract beforehand.
+    /// The configured pool with an id.
     pub fn canonical(&self, id: AlkaneId) -> Option<&CanonicalPool> {
         self.canonical.iter().find(|pool| pool.id == id)
     }
 }
 
-/// A pool that is known beforehand.
+/// A configured pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CanonicalPool {
     /// The proxy that holds the state and is the LP token.
@@ -81,7 +80,7 @@ impl Default for Opcodes {
     }
 }
 
-/// What a call on a pool was.
+/// The operation of a call on a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Init,

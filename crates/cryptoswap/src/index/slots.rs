@@ -1,4 +1,4 @@
-//! Where a pool's contract keeps its numbers. The names of the live contract are not published but for `/price_scale`, so they
+//! The storage slots of a pool's contract. The names of the live contract are not published but for `/price_scale`, so they
 //! are configuration.
 
 use paraffin_primitives::AlkaneId;
@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 
 macro_rules! slots {
     ($($(#[$doc:meta])* $slot:ident $key:literal $name:literal;)*) => {
-        /// A number that a pool keeps.
+        /// A storage slot of a pool.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Slot {
             $($(#[$doc])* $slot,)*
@@ -37,9 +37,9 @@ slots! {
     Coin0 "coin0" "/coins/0";
     /// Id of coin 1.
     Coin1 "coin1" "/coins/1";
-    /// What a base unit of coin 0 counts in 1e18.
+    /// Precision of coin 0: the value of a base unit in 1e18.
     Precision0 "precision0" "/precisions/0";
-    /// What a base unit of coin 1 counts in 1e18.
+    /// Precision of coin 1: the value of a base unit in 1e18.
     Precision1 "precision1" "/precisions/1";
     /// Balance of coin 0, base units.
     Balance0 "balance0" "/balances/0";
@@ -102,13 +102,13 @@ impl Default for SlotNames {
 }
 
 impl SlotNames {
-    /// Takes another name for the slot whose word in configuration is `key`. Answers whether there is such a slot.
+    /// Sets another name for the slot whose configuration key is `key`. Returns whether there is such a slot.
     pub fn set(&mut self, key: &str, name: impl Into<String>) -> bool {
-        let place = Slot::ALL.iter().position(|slot| slot.key() == key);
-        if let Some(place) = place {
-            self.0[place] = name.into();
+        let index = Slot::ALL.iter().position(|slot| slot.key() == key);
+        if let Some(index) = index {
+            self.0[index] = name.into();
         }
-        place.is_some()
+        index.is_some()
     }
 
     /// The name of a slot, as bytes.

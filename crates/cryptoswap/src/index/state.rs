@@ -9,8 +9,8 @@ use super::{ContractFacts, IndexError};
 use crate::math::{self, Curve, Parameters, Pool, Ramp};
 use paraffin_primitives::AlkaneId;
 
-/// What a pool's contract kept at the end of a block that changed it, in the contract's coin order. A slot that was never
-/// written is 0.
+/// The slots of a pool at the end of a block that changed it, in the contract's coin order. A slot that was never written
+/// is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PoolState {
     /// The block.
@@ -63,7 +63,7 @@ impl PoolState {
         let mut state = Self { height, time, numbers: [U256::ZERO; KEPT.len()] };
         for (number, slot) in state.numbers.iter_mut().zip(KEPT) {
             let stored = facts.storage(pool, names.name(slot))?;
-            // A number that no pool can have counts as none.
+            // A number outside the range of any pool counts as absent.
             *number = match (stored.as_deref().and_then(integer), slot) {
                 (Some(stored), _) => stored,
                 (None, Slot::Balance0) => U256::from(facts.balance(pool, identity.coins[0])?),
@@ -76,7 +76,7 @@ impl PoolState {
 
     /// A number of the state; 0 for the slots that are none of it (coins and precisions).
     pub fn number(&self, slot: Slot) -> U256 {
-        KEPT.iter().position(|kept| *kept == slot).map_or(U256::ZERO, |place| self.numbers[place])
+        KEPT.iter().position(|kept| *kept == slot).map_or(U256::ZERO, |index| self.numbers[index])
     }
 
     /// The same as a height or a time; the greatest one when it is larger.
@@ -113,7 +113,7 @@ impl PoolState {
         }
     }
 
-    /// The pool as the mathematics take it. What it holds beyond its balances is left out: no view depends on it.
+    /// The pool for [`crate::math`]. Its surplus is left out, since no view depends on it.
     pub fn pool(&self, identity: &Identity) -> Pool {
         let number = |slot| self.number(slot);
         Pool {
@@ -210,7 +210,7 @@ pub(crate) fn mul_div(a: U256, b: U256, c: U256) -> Option<U256> {
     Some(U256::from_limbs([l0, l1, l2, l3]))
 }
 
-/// What a trade paid: token 1 for token 0, over 1e18, rounded down, fee included. `None` when no token 0 moved.
+/// The price of a trade: token 1 for token 0, over 1e18, rounded down, fee included. `None` when no token 0 moved.
 pub(crate) fn executed_price_q([token0, token1]: [u128; 2]) -> Option<U256> {
     // At most 128 + 60 bits.
     (U256::from(token1) * math::PRECISION).checked_div(U256::from(token0))

@@ -5,12 +5,12 @@
 //! pool_list  number (4)                       contract
 //! counts     "pools"                          how many pools (4)
 //! slots      contract | form (1) | name       txid (32, or none) | value
-//! states     contract                         what the slots said at the end of a block
+//! states     contract                         slots at the end of a block
 //! swaps      contract | number (4)            height | time | transaction | direction | amounts
 //! totals     contract                         swaps | both volumes | newest swap that has a price
 //! candles    contract | width (4) | start (8) open | high | low | close | both volumes | trades
-//! summaries  height (4)                       what happened in a block, where anything did
-//! events     height | place | number (4 each) trade, deposit or withdrawal, with its sender
+//! summaries  height (4)                       counts of operations in a block that has any
+//! events     height | index | number (4 each) trade, deposit or withdrawal, with its sender
 //! lists      list | number (4)                key in events: by pool, by token (trades), by script, and by both
 //! list_lengths list                            number of its events (4)
 //! market_candles, market_candle_counts, market_candle_starts, market_totals: as in the market index, with exact prices and in all
@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Whatever changes is readable as of every height. A contract that has stored a curve but does not answer as a pool has a row in
-//! `pools` without an identity, and its slots are kept in case it turns out to be one.
+//! `pools` without an identity, and its slots are stored in case it turns out to be one.
 
 use paraffin_amm::Journal;
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
@@ -73,7 +73,7 @@ pub const TABLES: &[Table] = &[
     JOURNAL.totals,
 ];
 
-/// What the store must know about this module.
+/// The schema of this module.
 pub const SCHEMA: ModuleSchema = ModuleSchema {
     id: MODULE,
     name: "cryptoswap",

@@ -18,7 +18,7 @@ use crate::{BUCKET_WIDTHS, PoolRecord, PoolState};
 /// Decimal digits of an amount; more are no amount of 256 bits.
 const AMOUNT_DIGITS_MAX: usize = 78;
 
-/// The part of a list that is asked for.
+/// The requested page of a list.
 struct Pages {
     page: u32,
     limit: u32,
@@ -65,7 +65,7 @@ pub(super) fn index_height(views: &PoolViews<'_>) -> IndexHeightResponse {
     IndexHeightResponse { height: Some(views.index.height()) }
 }
 
-/// Nothing can happen in the genesis block, so a request without a height finds nothing.
+/// The genesis block has no operations, so a request without a height finds nothing.
 pub(super) fn block_summary(
     request: GetBlockSummaryRequest,
     views: &PoolViews<'_>,
@@ -91,7 +91,7 @@ pub(super) fn block_summary(
     })
 }
 
-/// What a contract hands to another call is stored without a trace, so the value is read from the contract's own storage.
+/// Writes that a contract passes to another call leave no trace, so the value is read from the contract's own storage.
 pub(super) fn raw_value(request: &GetRawValueRequest, views: &PoolViews<'_>) -> Result<GetRawValueResponse, ViewError> {
     let Some(record) = known(request.pool, views)? else { return Ok(GetRawValueResponse::default()) };
     let slot = views.index.slot(record.id, &request.key)?;

@@ -1,4 +1,4 @@
-//! Which contract `getbytecode` is asked for.
+//! Decoding of the request of `getbytecode`.
 
 use paraffin_primitives::AlkaneId;
 use prost::Message;
@@ -17,7 +17,7 @@ struct Wrapper {
 pub(super) fn wanted(payload: &[u8]) -> Option<AlkaneId> {
     let wrapper = Wrapper::decode(payload).ok()?;
     let id = wrapper.id.as_deref()?;
-    // Whatever else was in the bytes is not in what was read of them.
+    // Further fields of the bytes are not in the decoded message.
     if wrapper.encoded_len() != payload.len() {
         return None;
     }

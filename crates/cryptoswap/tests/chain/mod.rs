@@ -179,7 +179,7 @@ impl Chain {
         self.blocks.len() as Height - 1
     }
 
-    /// Mines a block with one transaction for each deed; answers their ids.
+    /// Mines a block with one transaction for each message; returns their ids.
     pub(crate) fn mine(&mut self, deeds: &[Deed]) -> Vec<Txid> {
         let time = BEGIN + self.blocks.len() as u32 * 600;
         self.mine_at(time, deeds)
@@ -209,7 +209,7 @@ impl Chain {
         self.add(block)
     }
 
-    /// Takes in a block; answers the ids of its transactions but the first.
+    /// Indexes a block; returns the ids of its transactions but the first.
     fn add(&mut self, block: Block) -> Vec<Txid> {
         let connected = ConnectedBlock::new(self.blocks.len() as Height, block);
         let txids = connected.txids[1..].to_vec();
@@ -228,7 +228,7 @@ impl Chain {
         self.writer.commit(false).unwrap();
     }
 
-    /// Takes back the newest block.
+    /// Undoes the newest block.
     pub(crate) fn undo(&mut self) {
         self.writer.undo_block().unwrap();
         self.writer.commit(false).unwrap();
@@ -287,7 +287,7 @@ impl Chain {
         PoolIndex::at(&self.store.snapshot(), Height::MAX)
     }
 
-    /// What the purse holds.
+    /// Alkanes of the purse.
     pub(crate) fn held(&self, what: AlkaneId) -> u128 {
         let sheet: SavedSheet = self.state(Height::MAX).sheet(&self.purse).unwrap();
         sheet.entries.iter().find(|entry| entry.0 == what).map_or(0, |entry| entry.1)

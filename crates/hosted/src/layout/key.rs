@@ -7,7 +7,7 @@ use paraffin_primitives::AlkaneId;
 
 use super::lists;
 
-/// Beginnings of keys that engines are not compared by, with the reason. Longer ones stand before those that they begin with.
+/// Prefixes of keys that engines are not compared by, with the reason. Longer prefixes stand before their own prefixes.
 pub const LEFT_OUT: &[(&str, &str)] = &[
     ("/runes/proto/1/initialized/", "the list by height says the same"),
     ("/runes/proto/1/runtime/balance/runes/", "the runtime is read by id alone"),
@@ -40,12 +40,12 @@ pub const LEFT_OUT: &[(&str, &str)] = &[
 const ID_LEN: usize = 32;
 const OUTPOINT_LEN: usize = 36;
 
-/// What a key says.
+/// A decoded key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ForeignKey {
     /// A value that has the same form in both models.
     State(StateKey),
-    /// An entry of what a contract has ever held.
+    /// An entry of a contract's inventory.
     Inventory(AlkaneId),
     /// The trace of a message.
     Trace(OutPoint),
@@ -65,27 +65,27 @@ pub(super) enum ForeignKey {
     },
     /// The id of an entry of a sheet.
     SheetId {
-        /// Which sheet.
+        /// The key of the sheet.
         sheet: StateKey,
         /// Number of the entry.
         index: u32,
     },
     /// The amount of an entry of a sheet.
     SheetAmount {
-        /// Which sheet.
+        /// The key of the sheet.
         sheet: StateKey,
         /// Number of the entry.
         index: u32,
     },
     /// A base rune that was etched.
     Etched(AlkaneId),
-    /// How many mints remain of a base rune.
+    /// Remaining mints of a base rune.
     MintsRemaining,
-    /// Nothing that engines are compared by.
+    /// A key that engines are not compared by.
     LeftOut,
 }
 
-/// Reads a key; `None` when it is none of the known ones.
+/// Reads a key; `None` when its kind is unknown.
 pub(super) fn parse(key: &[u8]) -> Option<ForeignKey> {
     match key {
         b"/seen-genesis" => return Some(ForeignKey::State(StateKey::SeenGenesis)),
@@ -130,7 +130,7 @@ pub(super) fn parse(key: &[u8]) -> Option<ForeignKey> {
     is_left_out.then_some(ForeignKey::LeftOut)
 }
 
-/// What follows `/alkanes/`.
+/// The part behind `/alkanes/`.
 fn contract(rest: &[u8]) -> Option<ForeignKey> {
     let (id, rest) = rest.split_at_checked(ID_LEN)?;
     let id = lists::id(id)?;
@@ -146,26 +146,26 @@ fn contract(rest: &[u8]) -> Option<ForeignKey> {
     inventory(id, rest)
 }
 
-/// What follows `/alkanes` in releases before 2.0, whose inventories lack the stroke before the id.
+/// The part behind `/alkanes` in releases before 2.0, whose inventories lack the stroke before the id.
 fn old_inventory(rest: &[u8]) -> Option<ForeignKey> {
     let (id, rest) = rest.split_at_checked(ID_LEN)?;
     inventory(lists::id(id)?, rest)
 }
 
-/// What follows the id of a contract in the list of what it held.
+/// The part behind the id of a contract in its inventory.
 fn inventory(id: AlkaneId, rest: &[u8]) -> Option<ForeignKey> {
     let entry = rest.strip_prefix(b"/inventory/")?;
     Some(if index(entry)?.is_some() { ForeignKey::Inventory(id) } else { ForeignKey::LeftOut })
 }
 
-/// What follows the name of a list by height.
+/// The part behind the name of a list by height.
 fn by_height(rest: &[u8], entry: impl Fn(u64, u32) -> ForeignKey) -> Option<ForeignKey> {
     let (height, rest) = rest.split_first_chunk()?;
     let height = u64::from_le_bytes(*height);
     Some(index(rest)?.map_or(ForeignKey::LeftOut, |index| entry(height, index)))
 }
 
-/// What follows the name of the sheets.
+/// The part behind the name of the sheets.
 fn sheet(rest: &[u8], of: impl Fn(OutPoint) -> StateKey) -> Option<ForeignKey> {
     let (outpoint_bytes, rest) = rest.split_at_checked(OUTPOINT_LEN)?;
     let sheet = of(outpoint(outpoint_bytes)?);
@@ -175,7 +175,7 @@ fn sheet(rest: &[u8], of: impl Fn(OutPoint) -> StateKey) -> Option<ForeignKey> {
     if let Some(entry) = rest.strip_prefix(b"/balances") {
         return Some(index(entry)?.map_or(ForeignKey::LeftOut, |index| ForeignKey::SheetAmount { sheet, index }));
     }
-    // Sheets of outputs are read by their lists; what stands here stays as it was when they are spent (protocol B16).
+    // Sheets of outputs are read by their lists; this table does not change when they are spent (protocol B16).
     let id = rest.strip_prefix(b"/id_to_balance")?;
     matches!(id.len(), 16 | ID_LEN).then_some(ForeignKey::LeftOut)
 }

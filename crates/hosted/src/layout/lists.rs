@@ -1,4 +1,4 @@
-//! Sheets as the lists of the program say them, and the integers in them.
+//! Sheets in the program's lists, and the integers in them.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ impl ListChange {
         for (index, id) in self.ids {
             let len = saved.entries.len();
             match index as usize {
-                place if place < len => saved.entries[place].0 = id,
-                place if place == len => saved.entries.push((id, 0)),
+                at if at < len => saved.entries[at].0 = id,
+                at if at == len => saved.entries.push((id, 0)),
                 _ => return Err(hole(index, len)),
             }
         }

@@ -1,4 +1,4 @@
-//! What a program imports from the module `env` (protocol A2).
+//! The imports of a program from the module `env` (protocol A2).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::program::ProgramError;
 
 /// Module of all imports.
 const ENV: &str = "env";
-/// Bytes of a line of the program that are shown.
+/// Bytes of a log line of the program that are shown.
 const LOG_LEN_MAX: usize = 4096;
 
 /// Defines the seven imports.
@@ -59,7 +59,7 @@ pub(super) fn define(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         let (memory, _) = memory_and_guest(&mut caller)?;
         if let Ok(text) = abi::read(memory, pointer) {
             let shown = &text[..text.len().min(LOG_LEN_MAX)];
-            tracing::debug!(text = %String::from_utf8_lossy(shown), "the hosted program says");
+            tracing::debug!(text = %String::from_utf8_lossy(shown), "log line of the hosted program");
         }
         wasmtime::Result::Ok(())
     })?;
@@ -79,13 +79,13 @@ fn memory_and_guest<'c>(caller: &'c mut Caller<'_, Guest>) -> wasmtime::Result<(
     Ok(memory.data_and_store_mut(caller))
 }
 
-/// The key at a pointer; `None` when the pointer cannot be.
+/// The key at a pointer; `None` when the pointer is invalid.
 fn key_at(caller: &mut Caller<'_, Guest>, pointer: u32) -> wasmtime::Result<Option<Arc<[u8]>>> {
     let (memory, _) = memory_and_guest(caller)?;
     Ok(abi::read(memory, pointer).ok().map(Arc::from))
 }
 
-/// The value of a key, which is then the one read last.
+/// The value of a key, which is cached as the last one read.
 async fn value_of<'c>(caller: &'c mut Caller<'_, Guest>, key: Arc<[u8]>) -> &'c [u8] {
     let guest = caller.data_mut();
     if guest.last_read.as_ref().is_none_or(|(last, _)| *last != key) {
@@ -95,7 +95,7 @@ async fn value_of<'c>(caller: &'c mut Caller<'_, Guest>, key: Arc<[u8]>) -> &'c 
     caller.data().last_read.as_ref().map_or(&[], |(_, value)| value)
 }
 
-/// Ends the run when the host could not do what was asked, and keeps why.
+/// Ends the run when a host function fails, with the reason.
 fn end_on<E: Into<ProgramError>>(guest: &mut Guest, done: Result<(), E>) -> wasmtime::Result<()> {
     done.map_err(|error| {
         let fault = error.into();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::ReadError;
 
-/// Values by key, and the keys that were asked for.
+/// Values by key, and the keys that were read.
 #[derive(Default)]
 struct Values {
     pairs: BTreeMap<Vec<u8>, Vec<u8>>,
@@ -29,7 +29,7 @@ const IMPORTS: &str = r#"
     (import "env" "abort" (func $abort (param i32 i32 i32 i32)))
 "#;
 
-/// A program of which the test writes what matters.
+/// A program around the given part of its text.
 fn program(rest: &str) -> Result<Machine, LoadError> {
     let text = format!("(module {IMPORTS} (memory (export \"memory\") 2) {rest})");
     Machine::load(&wat::parse_str(text).unwrap())
@@ -109,7 +109,7 @@ fn places_outside_the_memory_end_the_run_and_a_line_of_the_log_is_not_worth_it()
     for call in [
         "(call $get (i32.const 20) (i32.const -1))",
         "(call $get (i32.const 20) (i32.const 131070))",
-        // Neither can the key be read nor its length be reported.
+        // Neither the key can be read nor the error length be written.
         "(call $get (i32.const -1) (i32.const 3))",
         "(call $load_input (i32.const -1))",
         "(call $flush (i32.const 3))",
@@ -160,7 +160,7 @@ fn what_a_program_does_wrong_is_told_apart() {
     let truncated = "(i32.store (i32.const 40) (i32.const 2)) (i32.store (i32.const 44) (i32.const 0x050a)) (call $flush (i32.const 44))";
     assert!(matches!(error(truncated), ProgramError::Flush(_)));
     assert!(matches!(error("(call $flush (i32.const -5))"), ProgramError::Pointer(_)));
-    // The input does not fit where the program wants it.
+    // The input does not fit at the program's pointer.
     assert!(matches!(error("(call $load_input (i32.const 131070))"), ProgramError::Pointer(_)));
 }
 
@@ -221,8 +221,8 @@ fn a_program_that_takes_memory_without_end_is_ended() {
     let own = "(local $n i32)
         (loop (drop (memory.grow (i32.const 2))) (local.set $n (i32.add (local.get $n) (i32.const 1)))
             (br_if 0 (i32.lt_u (local.get $n) (i32.const 100))))";
-    let told = flushing("(i32.eq (memory.grow (i32.const 2)) (i32.const -1))");
-    let bounded = module("(memory (export \"memory\") 2 3)", &format!("{own} {told}")).unwrap();
+    let refused = flushing("(i32.eq (memory.grow (i32.const 2)) (i32.const -1))");
+    let bounded = module("(memory (export \"memory\") 2 3)", &format!("{own} {refused}")).unwrap();
     assert_eq!(run(&bounded, &Values::default()).unwrap(), one(1));
     let second = module("(memory (export \"memory\") 1) (memory 1)", "").err().unwrap();
     assert!(matches!(second, LoadError::Invalid(_)), "{second}");
@@ -232,8 +232,8 @@ fn a_program_that_takes_memory_without_end_is_ended() {
 fn a_program_that_takes_tables_without_end_is_ended() {
     let growing = |table: &str, by: u32, rest: &str| {
         let text = format!(
-            "{table} (func (export \"_start\") (local $told i32)
-                (local.set $told (table.grow (ref.null func) (i32.const {by}))) {rest})"
+            "{table} (func (export \"_start\") (local $grown i32)
+                (local.set $grown (table.grow (ref.null func) (i32.const {by}))) {rest})"
         );
         program(&text).unwrap()
     };
@@ -241,8 +241,8 @@ fn a_program_that_takes_tables_without_end_is_ended() {
     assert_eq!(ended.to_string(), "the program asked for tables of more than 1048576 elements");
     let ended = run(&growing("(table 2000000 funcref)", 1, ""), &Values::default()).unwrap_err();
     assert!(matches!(ended, ProgramError::TooManyElements(_)), "{ended}");
-    let told = flushing("(i32.eq (local.get $told) (i32.const -1))");
-    assert_eq!(run(&growing("(table 1 5 funcref)", 2_000_000, &told), &Values::default()).unwrap(), one(1));
+    let refused = flushing("(i32.eq (local.get $grown) (i32.const -1))");
+    assert_eq!(run(&growing("(table 1 5 funcref)", 2_000_000, &refused), &Values::default()).unwrap(), one(1));
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn an_import_that_no_host_has_traps_when_it_is_called() {
 #[test]
 fn what_is_no_indexer_program_is_refused_with_the_reason() {
     let load = |text: &str| Machine::load(&wat::parse_str(text).unwrap()).err().unwrap().to_string();
-    for (text, told) in [
+    for (text, refused) in [
         ("(module)", "exports no memory"),
         ("(module (memory (export \"memory\") 1))", "no function `_start`"),
         ("(module (memory (export \"memory\") 1) (func (export \"_start\") (param i32)))", "no function `_start`"),
@@ -292,7 +292,7 @@ fn what_is_no_indexer_program_is_refused_with_the_reason() {
         ),
     ] {
         let error = load(text);
-        assert!(error.contains("not an indexer program") && error.contains(told), "{error}");
+        assert!(error.contains("not an indexer program") && error.contains(refused), "{error}");
     }
     for bytes in [&b""[..], b"\0asm", b"no module", b"\0asm\x01\0\0\0\xff"] {
         let error = Machine::load(bytes).err().unwrap();

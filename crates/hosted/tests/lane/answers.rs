@@ -1,4 +1,4 @@
-//! When two answers of a view are the same, and how a difference is shown.
+//! Compares two answers of a view and renders the difference.
 
 use std::fmt::Write as _;
 
@@ -10,17 +10,17 @@ use paraffin_alkanes::proto::alkanes::{
 use paraffin_alkanes::proto::protorune::{OutpointResponse, RunesResponse, WalletResponse};
 use prost::Message;
 
-/// What a view said: bytes, or why it said nothing.
+/// The answer of a view: bytes, or the reason of its error.
 pub(crate) type Answer = Result<Vec<u8>, String>;
 
-/// How two answers compare.
+/// The result of comparing two answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// They are the same.
     Same,
     /// The reference traps, so that there is nothing to be equal to.
     Trapped,
-    /// They differ, as the text says.
+    /// They differ; the text shows where.
     Parted(String),
 }
 

@@ -1,4 +1,4 @@
-//! Views: what is asked of both engines, and when two answers are the same.
+//! View requests to both engines, and the comparison of their answers.
 
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
@@ -49,16 +49,16 @@ pub(crate) const VIEWS: [&str; 22] = [
     "simulateprotostones",
 ];
 
-/// A question to a view.
+/// A view request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ask {
     pub(crate) view: String,
-    /// Blocks between the newest and the one whose end is asked about.
+    /// Blocks between the newest and the one at whose end the view is answered.
     pub(crate) below: Height,
     pub(crate) payload: Payload,
 }
 
-/// What is asked, in a form that stays true when the chain before it changes.
+/// The payload, in a form that stays valid when the chain before it changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Payload {
     Bytes(Bytes),
@@ -71,7 +71,7 @@ pub(crate) enum Payload {
 }
 
 impl Ask {
-    /// Draws a question about the chain as it is.
+    /// Draws a request for the chain as it is.
     pub(crate) fn draw(view: &str, lane: &Lane, generator: &mut Generator) -> Self {
         let below = generator.numbers.pick(&[0, 0, 1, 2, 5]).min(lane.blocks.connected.len() as Height - 1);
         let tip = lane.blocks.next_height() - 1;
@@ -136,13 +136,13 @@ impl Ask {
         (lane.blocks.next_height() - 1).saturating_sub(self.below).max(lane.start())
     }
 
-    /// What this program says, as hexadecimal digits or as the reason why it says nothing.
+    /// The native engine's answer, as hexadecimal digits or as the reason of its error.
     pub(crate) fn native_answer(&self, lane: &Lane) -> String {
         let answer = lane.native_view(self.height(lane), &self.view, &self.encode(lane));
         answer.map_or_else(|error| format!("error: {error}"), |bytes| bytes.to_lower_hex_string())
     }
 
-    /// Asks both.
+    /// Sends the request to both engines.
     pub(crate) fn compare(&self, lane: &Lane) -> Compared {
         let height = self.height(lane);
         let payload = self.encode(lane);
@@ -154,7 +154,7 @@ impl Ask {
         }
     }
 
-    /// What differs in the answers of both, if anything does.
+    /// The difference between both answers, if any.
     pub(crate) fn difference(&self, lane: &Lane) -> Option<String> {
         match self.compare(lane) {
             Compared::Parted(text) => Some(text),
@@ -169,14 +169,14 @@ fn spoil(bytes: &mut Vec<u8>, generator: &mut Generator) {
         return;
     }
     let numbers = &mut generator.numbers;
-    let place = match numbers.below(4) {
+    let offset = match numbers.below(4) {
         0 => numbers.below(bytes.len().min(12)),
         _ => numbers.below(bytes.len()),
     };
     if numbers.chance(20) {
-        bytes.truncate(place);
+        bytes.truncate(offset);
     } else {
-        bytes[place] ^= 1 << numbers.below(8);
+        bytes[offset] ^= 1 << numbers.below(8);
     }
 }
 

@@ -19,7 +19,7 @@ use paraffin_alkanes::codec::{append_envelope, append_varint, gzip, pack_chunks}
 use paraffin_primitives::{ConnectedBlock, Height, Network};
 use serde::{Deserialize, Serialize};
 
-/// Which release program and which rules.
+/// The release program and the rules of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Rules {
     Regtest,
@@ -55,7 +55,7 @@ pub(crate) struct Chain {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What an indexer does next.
+/// The next step of an indexer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Step {
     /// The next block.
@@ -79,7 +79,7 @@ pub(crate) struct Input {
     pub(crate) witness: Vec<Item>,
 }
 
-/// What an input spends.
+/// The output that an input spends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Source {
     /// A new coin, with a number that makes the transaction one of its own.
@@ -336,7 +336,7 @@ impl Blocks {
         transaction
     }
 
-    /// The next block, kept.
+    /// The next block, which is stored.
     pub(crate) fn push(&mut self, recipes: &[Recipe]) -> ConnectedBlock {
         let height = self.next_height();
         let txdata: Vec<Transaction> = recipes.iter().map(|recipe| self.transaction(recipe)).collect();

@@ -1,4 +1,4 @@
-//! Wild chains: what honest and hostile people could put into blocks, drawn from a seed.
+//! Random chains of valid and hostile transactions, drawn from a seed.
 
 mod deployments;
 
@@ -15,7 +15,7 @@ use crate::chain::{
 use crate::modules::Id;
 use crate::numbers::Numbers;
 
-/// Committed contracts that are deployed, and what they are begun with.
+/// Committed contracts that are deployed, and the inputs of their initialisation.
 const CONTRACTS: [(&str, &[u128]); 9] = [
     ("probe", &[0]),
     ("probe", &[0]),
@@ -31,15 +31,15 @@ const CONTRACTS: [(&str, &[u128]); 9] = [
 /// Numbers of contracts 4:n that chains ask for, so that several ask for the same.
 const RESERVED: usize = 40;
 
-/// What is known of a chain while it grows.
+/// Ids and outputs of a chain while it grows.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct ChainContents {
     unspent: Vec<Source>,
     /// Outputs that hold alkanes.
     rich: Vec<Source>,
     ids: Vec<Id>,
     base_runes: Vec<Id>,
-    /// What the chain has spent.
+    /// Spent outputs.
     spent: HashSet<Source>,
 }
 
@@ -48,26 +48,26 @@ pub(crate) struct Generator {
     pub(crate) numbers: Numbers,
     rules: Rules,
     next_name: u32,
-    known: Known,
-    /// What was known after each block, and what was in it.
-    history: Vec<(Known, Vec<Recipe>)>,
+    contents: ChainContents,
+    /// The contents after each block, and its recipes.
+    history: Vec<(ChainContents, Vec<Recipe>)>,
     /// Transactions of blocks that were undone.
     orphans: Vec<Recipe>,
     /// Where payments to be wrapped go.
     signer: Option<ScriptBuf>,
-    /// Whether numbers near 2^128 come up: a single one can stop a token for good.
+    /// Whether numbers near 2^128 are drawn: a single one can make a token unusable.
     has_extremes: bool,
 }
 
 impl Generator {
     pub(crate) fn new(rules: Rules, seed: u64) -> Self {
-        let known = Known { ids: vec![(2, 0), (32, 0), (32, 1)], ..Known::default() };
+        let contents = ChainContents { ids: vec![(2, 0), (32, 0), (32, 1)], ..ChainContents::default() };
         let has_extremes = seed.is_multiple_of(3);
         Self {
             numbers: Numbers::new(seed),
             rules,
             next_name: 1,
-            known,
+            contents,
             history: Vec::new(),
             orphans: Vec::new(),
             signer: None,
@@ -83,14 +83,14 @@ impl Generator {
     }
 
     pub(crate) fn ids(&self) -> &[Id] {
-        &self.known.ids
+        &self.contents.ids
     }
 
     pub(crate) fn outputs(&self) -> (&[Source], &[Source]) {
-        (&self.known.unspent, &self.known.rich)
+        (&self.contents.unspent, &self.contents.rich)
     }
 
-    /// What comes next.
+    /// The next step.
     pub(crate) fn step(&mut self, transactions: usize) -> Step {
         if self.history.len() > 2 && self.numbers.chance(6) {
             let count = 1 + self.numbers.below(self.history.len().min(5));
@@ -98,11 +98,11 @@ impl Generator {
             for (_, recipes) in self.history.drain(kept..) {
                 self.orphans.extend(recipes.into_iter().skip(1));
             }
-            // What spends an output comes after what made it.
+            // A spending transaction comes after the one whose output it spends.
             self.orphans.sort_by_key(|recipe| recipe.name);
-            self.known = self.history.last().map_or_else(
-                || Known { ids: vec![(2, 0), (32, 0), (32, 1)], ..Known::default() },
-                |(known, _)| known.clone(),
+            self.contents = self.history.last().map_or_else(
+                || ChainContents { ids: vec![(2, 0), (32, 0), (32, 1)], ..ChainContents::default() },
+                |(contents, _)| contents.clone(),
             );
             return Step::Undo(count);
         }
@@ -118,7 +118,7 @@ impl Generator {
             recipes.push(recipe);
         }
         // No chain spends an output twice.
-        let mut spent = self.known.spent.clone();
+        let mut spent = self.contents.spent.clone();
         recipes.retain(|recipe| {
             let is_spent = recipe.inputs.iter().any(|input| spent.contains(&input.source));
             spent.extend(recipe.inputs.iter().map(|input| input.source).filter(|_| !is_spent));
@@ -127,40 +127,42 @@ impl Generator {
         Step::Block(recipes)
     }
 
-    /// Takes in what a block did.
+    /// Takes in the effects of a block.
     pub(crate) fn learn(&mut self, recipes: &[Recipe], effects: &BlockEffects, blocks: &Blocks) {
         let spent: BTreeSet<_> =
             recipes.iter().flat_map(|recipe| &recipe.inputs).map(|input| blocks.outpoint(input.source)).collect();
-        let known = &mut self.known;
+        let contents = &mut self.contents;
         for recipe in recipes {
-            known.unspent.extend((0..recipe.outputs.len() as u32).map(|vout| Source::Output(recipe.name, vout)));
+            contents.unspent.extend((0..recipe.outputs.len() as u32).map(|vout| Source::Output(recipe.name, vout)));
         }
         for (key, value) in &effects.writes {
             match key {
-                StateKey::Code(id) if !known.ids.contains(&(id.block, id.tx)) => known.ids.push((id.block, id.tx)),
-                StateKey::Etching(id) => known.base_runes.push((id.block, id.tx)),
+                StateKey::Code(id) if !contents.ids.contains(&(id.block, id.tx)) => {
+                    contents.ids.push((id.block, id.tx))
+                }
+                StateKey::Etching(id) => contents.base_runes.push((id.block, id.tx)),
                 StateKey::Sheet(outpoint) => {
                     let holds = SavedSheet::decode(value).unwrap().entries.iter().any(|(_, amount)| *amount > 0);
                     if let (true, Some(source)) = (holds, blocks.source(outpoint)) {
-                        known.rich.push(source);
+                        contents.rich.push(source);
                     }
                 }
                 _ => {}
             }
         }
-        known.spent.extend(recipes.iter().flat_map(|recipe| &recipe.inputs).map(|input| input.source));
-        known.unspent.retain(|source| !spent.contains(&blocks.outpoint(*source)));
-        known.rich.retain(|source| !spent.contains(&blocks.outpoint(*source)));
-        let most = known.unspent.len().saturating_sub(300);
-        known.unspent.drain(..most);
-        self.history.push((known.clone(), recipes.to_vec()));
+        contents.spent.extend(recipes.iter().flat_map(|recipe| &recipe.inputs).map(|input| input.source));
+        contents.unspent.retain(|source| !spent.contains(&blocks.outpoint(*source)));
+        contents.rich.retain(|source| !spent.contains(&blocks.outpoint(*source)));
+        let most = contents.unspent.len().saturating_sub(300);
+        contents.unspent.drain(..most);
+        self.history.push((contents.clone(), recipes.to_vec()));
     }
 
-    /// A transaction that is only tried, and its protostones as integers; nothing of it is remembered.
+    /// A transaction for a trial view, and its protostones as integers; it is not recorded.
     pub(crate) fn trial(&mut self, blocks: &Blocks) -> (Vec<u8>, bitcoin::Transaction) {
-        let known = self.known.clone();
+        let contents = self.contents.clone();
         let recipe = self.transaction();
-        self.known = known;
+        self.contents = contents;
         let stones = recipe.outputs.iter().find_map(|output| match &output.script {
             Script::Runestone(runestone) => Some(runestone.integers()),
             Script::Bytes(_) => None,
@@ -216,18 +218,18 @@ impl Generator {
             let source = match self.numbers.below(20) {
                 0 => Source::Unknown(self.numbers.next()),
                 1 => Source::Genesis,
-                2..15 if !self.known.rich.is_empty() => self.numbers.pick(&self.known.rich),
-                _ if !self.known.unspent.is_empty() => self.numbers.pick(&self.known.unspent),
+                2..15 if !self.contents.rich.is_empty() => self.numbers.pick(&self.contents.rich),
+                _ if !self.contents.unspent.is_empty() => self.numbers.pick(&self.contents.unspent),
                 _ => Source::Unknown(self.numbers.next()),
             };
             if !sources.contains(&source) {
                 sources.push(source);
             }
         }
-        // No transaction can spend what another one of the block spends.
+        // No output is spent twice within a block.
         for source in &sources {
-            self.known.rich.retain(|other| other != source);
-            self.known.unspent.retain(|other| other != source);
+            self.contents.rich.retain(|other| other != source);
+            self.contents.unspent.retain(|other| other != source);
         }
         let with = |source| Input { source, witness: Vec::new() };
         sources.into_iter().map(with).collect()
@@ -240,8 +242,8 @@ impl Generator {
         let script = match self.numbers.below(100) {
             0..22 => {
                 let (script, witness) = self.deployment(count);
-                let place = if self.numbers.chance(80) { 0 } else { self.numbers.below(inputs.len()) };
-                inputs[place].witness = witness;
+                let index = if self.numbers.chance(80) { 0 } else { self.numbers.below(inputs.len()) };
+                inputs[index].witness = witness;
                 Some(script)
             }
             22..27 => {
@@ -261,19 +263,19 @@ impl Generator {
             _ => Some(self.stones(count)),
         };
         if let Some(script) = script {
-            let place = if self.numbers.chance(70) { outputs.len() } else { self.numbers.below(outputs.len() + 1) };
-            outputs.insert(place, Output { sats: 0, script });
+            let index = if self.numbers.chance(70) { outputs.len() } else { self.numbers.below(outputs.len() + 1) };
+            outputs.insert(index, Output { sats: 0, script });
         }
         if self.numbers.chance(6) {
-            let place = self.numbers.below(outputs.len() + 1);
+            let index = self.numbers.below(outputs.len() + 1);
             let script = if self.numbers.chance(30) { self.stones(count) } else { Script::Bytes(Bytes(vec![0x6a])) };
-            outputs.insert(place, Output { sats: 0, script });
+            outputs.insert(index, Output { sats: 0, script });
         }
         let recipe = Recipe { name: self.name(), inputs, outputs };
-        // What it pays can be spent in the same block.
+        // Its outputs can be spent in the same block.
         if self.numbers.chance(50) {
             let vout = self.numbers.below(recipe.outputs.len()) as u32;
-            self.known.rich.push(Source::Output(recipe.name, vout));
+            self.contents.rich.push(Source::Output(recipe.name, vout));
         }
         recipe
     }
@@ -296,7 +298,7 @@ impl Generator {
             1 => (2, self.numbers.below(30) as u128),
             2 => (self.numbers.number(), self.numbers.number()),
             3..8 => (2, 0),
-            _ => self.numbers.pick(&self.known.ids),
+            _ => self.numbers.pick(&self.contents.ids),
         }
     }
 
@@ -317,7 +319,7 @@ impl Generator {
         }
     }
 
-    /// Integers that say whom to call and how.
+    /// The integers of a call: target and inputs.
     fn call(&mut self) -> Vec<u128> {
         let (block, tx) = match self.numbers.below(40) {
             0 => (5, self.numbers.below(20) as u128),
@@ -328,7 +330,7 @@ impl Generator {
             5..8 => (2, 0),
             8..10 => (32, self.numbers.below(3) as u128),
             10 => self.id(),
-            _ => self.numbers.pick(&self.known.ids),
+            _ => self.numbers.pick(&self.contents.ids),
         };
         let operation = match self.numbers.below(10) {
             0..5 => self.numbers.pick(&[
@@ -445,17 +447,17 @@ impl Generator {
         Script::Runestone(runestone)
     }
 
-    /// Says something of base runes as well.
+    /// Adds fields of base runes.
     fn base_fields(&mut self, runestone: &mut Runestone) {
-        if self.known.base_runes.is_empty() {
+        if self.contents.base_runes.is_empty() {
             return;
         }
         if self.numbers.chance(12) {
-            let (block, tx) = self.numbers.pick(&self.known.base_runes);
+            let (block, tx) = self.numbers.pick(&self.contents.base_runes);
             runestone.fields.extend([(20, block), (20, tx)]);
         }
         if self.numbers.chance(8) {
-            let (block, tx) = self.numbers.pick(&self.known.base_runes);
+            let (block, tx) = self.numbers.pick(&self.contents.base_runes);
             runestone.edicts.push([block, tx, self.amount(), self.numbers.below(3) as u128]);
         }
         if self.numbers.chance(4) {

@@ -1,6 +1,6 @@
-//! Minimal chains that have shown a difference once, each with what the reference does on it.
+//! Minimal chains that have shown a difference once, each with the recorded results of the reference.
 //!
-//! `PARAFFIN_REFERENCE_RECORD=1` writes anew what both engines did where they were equal.
+//! `PARAFFIN_REFERENCE_RECORD=1` records the results again where both engines are equal.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,16 +26,16 @@ const BUILTINS: [AlkaneId; 3] =
 
 /// A file of the folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Kept {
-    /// What the chain shows.
+struct RecordedChain {
+    /// The rule that the chain shows.
     shows: String,
-    /// Whether it needs the built-in contracts of the release, so that it says nothing without the program.
+    /// Whether it needs the built-in contracts of the release, so that it is skipped without the program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     needs_program: bool,
     chain: Chain,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ask: Option<Ask>,
-    /// What the reference did that does not hang on the code of built-in contracts, by step of the chain.
+    /// The reference's effects that do not depend on the code of built-in contracts, by step of the chain.
     #[serde(default)]
     recorded: BTreeMap<usize, Vec<String>>,
     /// The answer of the view.
@@ -43,7 +43,7 @@ struct Kept {
     answer: Option<String>,
 }
 
-/// What a chain has come to.
+/// The results of a chain.
 struct Run {
     lines: BTreeMap<usize, Vec<String>>,
     answer: Option<String>,
@@ -54,19 +54,19 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/lane/kept")
 }
 
-fn files() -> BTreeMap<PathBuf, Kept> {
+fn files() -> BTreeMap<PathBuf, RecordedChain> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let kept = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        files.insert(path, kept);
+        let case = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        files.insert(path, case);
     }
     assert!(files.len() >= 4, "the chains of the differences that were found first are there");
     files
 }
 
-/// What of a block's effects does not hang on the code of built-in contracts.
+/// The part of a block's effects that does not depend on the code of built-in contracts.
 fn lines(effects: &BlockEffects, lane: &Lane) -> Vec<String> {
     let genesis = lane.rules.parameters().genesis_outpoint();
     let mut lines = Vec::new();
@@ -94,9 +94,9 @@ fn lines(effects: &BlockEffects, lane: &Lane) -> Vec<String> {
     lines
 }
 
-fn run(kept: &Kept, mut lane: Lane, has_reference: bool) -> Run {
+fn run(case: &RecordedChain, mut lane: Lane, has_reference: bool) -> Run {
     let mut run = Run { lines: BTreeMap::new(), answer: None, difference: None };
-    for (number, step) in kept.chain.steps.iter().enumerate() {
+    for (number, step) in case.chain.steps.iter().enumerate() {
         let recipes = match step {
             Step::Undo(count) => {
                 lane.undo(*count);
@@ -110,10 +110,10 @@ fn run(kept: &Kept, mut lane: Lane, has_reference: bool) -> Run {
                 run.difference = Some(Difference::of_block(text));
                 return run;
             }
-            Outcome::Refused(why) => panic!("{}: {why}", kept.shows),
+            Outcome::Refused(why) => panic!("{}: {why}", case.shows),
         }
     }
-    if let Some(ask) = &kept.ask {
+    if let Some(ask) = &case.ask {
         run.answer = Some(ask.native_answer(&lane));
         if has_reference {
             run.difference = ask.difference(&lane).map(|text| Difference::of_view(ask, text));
@@ -126,15 +126,15 @@ fn run(kept: &Kept, mut lane: Lane, has_reference: bool) -> Run {
 fn kept_chains_give_what_the_reference_has_given() {
     let builtins = Arc::new(builtins());
     let mut differ = Vec::new();
-    for (path, kept) in files() {
-        if kept.needs_program {
+    for (path, case) in files() {
+        if case.needs_program {
             continue;
         }
-        let ran = run(&kept, Lane::native_alone(kept.chain.rules, kept.chain.start, &builtins), false);
-        assert!(!kept.recorded.is_empty(), "{}: nothing is recorded", path.display());
-        if (&ran.lines, &ran.answer) != (&kept.recorded, &kept.answer) {
-            eprintln!("{}: {}\nleft:  {:#?}\nright: {:#?}", path.display(), kept.shows, ran.lines, kept.recorded);
-            differ.push(kept.shows);
+        let ran = run(&case, Lane::native_alone(case.chain.rules, case.chain.start, &builtins), false);
+        assert!(!case.recorded.is_empty(), "{}: nothing is recorded", path.display());
+        if (&ran.lines, &ran.answer) != (&case.recorded, &case.answer) {
+            eprintln!("{}: {}\nleft:  {:#?}\nright: {:#?}", path.display(), case.shows, ran.lines, case.recorded);
+            differ.push(case.shows);
         }
     }
     assert!(differ.is_empty(), "not as the reference: {differ:#?}");
@@ -143,18 +143,18 @@ fn kept_chains_give_what_the_reference_has_given() {
 #[test]
 fn kept_chains_are_equal_beside_the_release_program() {
     let is_recording = std::env::var_os("PARAFFIN_REFERENCE_RECORD").is_some();
-    for (path, mut kept) in files() {
-        let Some(reference) = Reference::of(kept.chain.rules) else { return };
-        let ran = run(&kept, Lane::new(kept.chain.rules, kept.chain.start, &reference), true);
+    for (path, mut case) in files() {
+        let Some(reference) = Reference::of(case.chain.rules) else { return };
+        let ran = run(&case, Lane::new(case.chain.rules, case.chain.start, &reference), true);
         let name = path.display();
         if let Some(found) = &ran.difference {
-            panic!("{name}: {}\n{}", kept.shows, found.text);
+            panic!("{name}: {}\n{}", case.shows, found.text);
         }
         if is_recording {
-            (kept.recorded, kept.answer) = (ran.lines, ran.answer);
-            std::fs::write(&path, serde_json::to_string_pretty(&kept).unwrap() + "\n").unwrap();
+            (case.recorded, case.answer) = (ran.lines, ran.answer);
+            std::fs::write(&path, serde_json::to_string_pretty(&case).unwrap() + "\n").unwrap();
         } else {
-            assert_eq!((ran.lines, ran.answer), (kept.recorded, kept.answer), "{name}: {}", kept.shows);
+            assert_eq!((ran.lines, ran.answer), (case.recorded, case.answer), "{name}: {}", case.shows);
         }
     }
 }

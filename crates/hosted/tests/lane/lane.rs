@@ -48,18 +48,18 @@ impl Reference {
     }
 }
 
-/// What a block has come to.
+/// The result of a block.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// Both engines did the same: this.
+    /// Both engines had these effects.
     Equal(BlockEffects),
-    /// They did not: what differs first. The native engine's effects are kept.
+    /// They differ: the first difference. The native engine's effects are stored.
     Parted(String),
-    /// One of them does not go on with the block, and nothing of it is kept: why.
+    /// One of them refuses the block, and nothing of it is stored: the reason.
     Refused(String),
 }
 
-/// Keeps what the native engine did.
+/// Records the effects of the native engine.
 struct Recorder {
     engine: NativeEngine,
     effects: Arc<Mutex<Option<BlockEffects>>>,
@@ -89,8 +89,8 @@ pub(crate) struct Lane {
     codes: Arc<CodeCache>,
     views: Option<HostedViews>,
     pub(crate) blocks: Blocks,
-    /// Where each transaction stands, and who spends what, in the chain as it is.
-    listed: Listed,
+    /// Transactions and spent outputs of the chain as it is.
+    outputs: OutputIndex,
     differences: Differences,
     effects: Arc<Mutex<Option<BlockEffects>>>,
     modules: Vec<Box<dyn Module>>,
@@ -149,7 +149,7 @@ impl Lane {
             codes: Arc::clone(codes),
             views,
             blocks: Blocks::new(rules, start),
-            listed: Listed::default(),
+            outputs: OutputIndex::default(),
             differences,
             effects,
             modules,
@@ -176,7 +176,7 @@ impl Lane {
         }
         self.writer.end_block().unwrap();
         self.writer.commit(false).unwrap();
-        self.listed.add(&block);
+        self.outputs.add(&block);
         let effects = self.effects.lock().take().unwrap_or_default();
         if self.differences.count() == count {
             return Outcome::Equal(effects);
@@ -190,8 +190,8 @@ impl Lane {
             self.writer.undo_block().unwrap();
             self.blocks.undo(1);
         }
-        self.listed = Listed::default();
-        self.blocks.connected.iter().for_each(|block| self.listed.add(block));
+        self.outputs = OutputIndex::default();
+        self.blocks.connected.iter().for_each(|block| self.outputs.add(block));
     }
 
     pub(crate) fn start(&self) -> Height {
@@ -214,7 +214,7 @@ impl Lane {
             codes: &self.codes,
             height,
             state: &ChainState::at(&snapshot, height),
-            chain: &Until { listed: &self.listed, height },
+            chain: &Until { outputs: &self.outputs, height },
             block: block.as_deref(),
             limits: &views::ViewLimits::default(),
             is_over: &is_over,
@@ -234,9 +234,9 @@ impl Lane {
     }
 }
 
-/// Outputs and who spends them.
+/// Transactions by id, and heights at which outputs are spent.
 #[derive(Default)]
-struct Listed {
+struct OutputIndex {
     transactions: HashMap<Txid, (Height, u32, bitcoin::Transaction)>,
     /// By outpoint the height of the block that spends it.
     spent: HashMap<OutPoint, Height>,
@@ -244,7 +244,7 @@ struct Listed {
     order: Vec<Txid>,
 }
 
-impl Listed {
+impl OutputIndex {
     fn add(&mut self, block: &ConnectedBlock) {
         for (index, (transaction, txid)) in (0..).zip(block.block.txdata.iter().zip(&block.txids)) {
             for input in &transaction.input {
@@ -258,19 +258,19 @@ impl Listed {
 
 /// The chain up to a height.
 struct Until<'a> {
-    listed: &'a Listed,
+    outputs: &'a OutputIndex,
     height: Height,
 }
 
 impl Until<'_> {
     fn is_spent(&self, outpoint: &OutPoint) -> bool {
-        self.listed.spent.get(outpoint).is_some_and(|height| *height <= self.height)
+        self.outputs.spent.get(outpoint).is_some_and(|height| *height <= self.height)
     }
 }
 
 impl ViewChain for Until<'_> {
     fn output(&self, outpoint: &OutPoint) -> Result<Option<PlacedOutput>, ViewError> {
-        let found = self.listed.transactions.get(&outpoint.txid).filter(|(height, ..)| *height <= self.height);
+        let found = self.outputs.transactions.get(&outpoint.txid).filter(|(height, ..)| *height <= self.height);
         let Some((height, index, transaction)) = found else { return Ok(None) };
         let output = transaction.output.get(outpoint.vout as usize).cloned();
         Ok(output.map(|output| PlacedOutput { output, height: *height, index: *index }))
@@ -278,8 +278,8 @@ impl ViewChain for Until<'_> {
 
     fn unspent(&self, script: &BitcoinScript) -> Result<Vec<OutPoint>, ViewError> {
         let mut unspent = Vec::new();
-        for txid in &self.listed.order {
-            let (height, _, transaction) = &self.listed.transactions[txid];
+        for txid in &self.outputs.order {
+            let (height, _, transaction) = &self.outputs.transactions[txid];
             if *height > self.height {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Takes everything out of a chain without which the same difference stays.
+//! Reduces a chain to a minimal one with the same difference.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +7,18 @@ use crate::chain::{Chain, Item, Message, Recipe, Script, Step};
 use crate::generator::plain_coinbase;
 use crate::lane::{Lane, Outcome, Reference};
 
-/// Longest that one difference is worked at, in a run of the tests and in a long run.
+/// Longest time for one difference, in a run of the tests and in a long run.
 const TIME_MAX: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(240)];
 
-/// A chain and what its end shows.
+/// A chain and the request at its end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Case {
     pub(crate) chain: Chain,
-    /// Asked at the end; without it the last block is what matters.
+    /// The view request at the end; without it the last block is compared.
     pub(crate) ask: Option<Ask>,
 }
 
-/// A difference in words, and what kind of difference it is.
+/// A difference as text, and its kind.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) kind: String,
@@ -28,11 +28,13 @@ pub(crate) struct Difference {
 impl Difference {
     /// Of a block: `block 5:…: traces: message …`, by the part that differs.
     pub(crate) fn of_block(text: String) -> Self {
-        let told =
-            text.strip_prefix("block ").and_then(|rest| rest.split_once(": ")).map_or(&text[..], |(_, told)| told);
-        let part = told.split([':', ' ']).next().unwrap_or_default();
+        let message = text
+            .strip_prefix("block ")
+            .and_then(|rest| rest.split_once(": "))
+            .map_or(&text[..], |(_, message)| message);
+        let part = message.split([':', ' ']).next().unwrap_or_default();
         // How the messages ended distinguishes one difference of traces from another.
-        let ends = told.lines().filter_map(|line| line.split_once("status: ").map(|(_, rest)| &rest[..6]));
+        let ends = message.lines().filter_map(|line| line.split_once("status: ").map(|(_, rest)| &rest[..6]));
         let kind = [part].into_iter().chain(ends).collect::<Vec<_>>().join(" ");
         Self { kind: format!("block {kind}"), text }
     }
@@ -69,16 +71,16 @@ pub(crate) fn minimise(case: Case, kind: &str, reference: &Reference) -> Case {
     loop {
         let before = smallest.clone();
         for cuts in [steps, transactions, parts] {
-            let mut place = 0;
+            let mut index = 0;
             while begun.elapsed() < time_max {
                 let mut tried = smallest.clone();
-                if cuts(&mut tried, place).is_none() {
+                if cuts(&mut tried, index).is_none() {
                     break;
                 }
                 if tried != smallest && stays(&tried) {
                     smallest = tried;
                 } else {
-                    place += 1;
+                    index += 1;
                 }
             }
         }
@@ -89,7 +91,7 @@ pub(crate) fn minimise(case: Case, kind: &str, reference: &Reference) -> Case {
 }
 
 /// Takes out steps: many at first, then each alone.
-fn steps(case: &mut Case, place: usize) -> Option<()> {
+fn steps(case: &mut Case, index: usize) -> Option<()> {
     let len = case.chain.steps.len();
     // Halves, quarters, eighths, then one by one.
     let mut cuts = Vec::new();
@@ -99,7 +101,7 @@ fn steps(case: &mut Case, place: usize) -> Option<()> {
         size /= 2;
     }
     cuts.extend((0..len).map(|from| (from, 1)));
-    let (from, size) = *cuts.get(place)?;
+    let (from, size) = *cuts.get(index)?;
     case.chain.steps.drain(from..(from + size).min(len));
     Some(())
 }

@@ -25,14 +25,14 @@ const IMPORTS: &str = r#"(import "env" "abort" (func $abort (param i32 i32 i32 i
 (import "env" "__staticcall" (func $staticcall (param i32 i32 i32 i64) (result i32)))
 "#;
 
-/// Where results go, where long values are loaded, where the response is put together.
+/// Addresses of results, of long values and of the response.
 const RESULTS: usize = 0x4_0000;
 const LOADED: usize = 0x10_0000;
 const RESPONSE: usize = 0x80_0000;
 /// Bytes of results that the response carries.
 const RESULT_LEN_MAX: usize = 1_024;
 
-/// Pointers that point at nothing.
+/// Invalid pointers.
 const BAD_POINTERS: [i64; 8] = [0, 3, 4, 65_532, -1, 0x7fff_ffff, 33_554_430, -4];
 
 /// Bits of numbers at the edges of floating point.
@@ -84,7 +84,7 @@ impl Writing<'_> {
         at
     }
 
-    /// A pointer to these bytes, seldom to nothing.
+    /// A pointer to these bytes, seldom an invalid one.
     fn pointer(&mut self, bytes: &[u8]) -> i64 {
         if self.numbers.chance(2) {
             self.numbers.pick(&BAD_POINTERS)
@@ -158,8 +158,8 @@ impl Writing<'_> {
         match self.numbers.below(25) {
             0 => bytes.truncate(self.numbers.below(bytes.len() + 1)),
             1 => {
-                let place = self.numbers.below(bytes.len());
-                bytes[place] ^= 1 << self.numbers.below(8);
+                let offset = self.numbers.below(bytes.len());
+                bytes[offset] ^= 1 << self.numbers.below(8);
             }
             2 => {
                 let extra = self.numbers.below(20);
@@ -306,7 +306,7 @@ impl Writing<'_> {
         let (parcel, map) = (self.pointer(&parcel), self.pointer(&map));
         let fuel = self.numbers.pick(&[-1, 0, 1_000, 1_000_000]);
         if self.numbers.chance(35) {
-            // What came in says whom to call: the inputs of the context behind their first.
+            // The target is taken from the context: its inputs behind the first.
             self.say(&format!(
                 "(local.set $n (call $load_context (i32.const {LOADED})))
                  (local.set $p (i32.add (i32.const {}) (i32.mul (i32.load (i32.const {})) (i32.const 48))))
@@ -367,7 +367,7 @@ pub(crate) fn random(numbers: &mut Numbers, ids: &[Id]) -> String {
     }
     let map = writing.map();
     let (map_at, map_len) = (writing.buffer(&map), map.len());
-    // What goes out: what came in, or something else.
+    // Outgoing alkanes: the incoming ones, or others.
     let parcel = if writing.numbers.chance(60) {
         format!(
             "(drop (call $load_context (i32.const {LOADED})))
@@ -406,7 +406,7 @@ pub(crate) fn random(numbers: &mut Numbers, ids: &[Id]) -> String {
     )
 }
 
-/// Modules that are odd in themselves: what they declare, export or miss.
+/// Modules with unusual declarations and exports, or without required ones.
 pub(crate) fn odd(numbers: &mut Numbers) -> String {
     let answer = "\"\\14\\00\\00\\00\" \"\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\" \"\\00\\00\\00\\00\"";
     let memory = numbers.pick(&[

@@ -21,7 +21,7 @@ use crate::minimise::{Case, Difference, minimise};
 /// Heights of mainnet at which a rule changes (protocol B2).
 const FORKS: [Height; 10] = [880_000, 899_087, 908_888, 913_301, 917_888, 943_500, 950_000, 950_564, 957_000, 960_000];
 
-/// What chains have come to.
+/// Results of the chains.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     blocks: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Tally {
     refused: BTreeMap<String, usize>,
     /// Questions by view.
     views: BTreeMap<String, usize>,
-    /// Of these such that the reference traps at.
+    /// Of these, requests at which the reference traps.
     trapped: BTreeMap<String, usize>,
     /// Blocks around each fork of mainnet.
     forks: BTreeMap<Height, usize>,
@@ -86,7 +86,7 @@ impl Plan {
             return Self { seed, rules: Rules::Regtest, start: 1, blocks };
         }
         let fork = FORKS[(seed / 2) as usize % FORKS.len()];
-        // Some blocks before the fork, so that what stood before is there.
+        // Some blocks before the fork, so that there is state from before.
         let start = if fork == FORKS[0] { fork } else { fork - 6 };
         Self { seed, rules: Rules::Mainnet, start, blocks }
     }
@@ -164,7 +164,7 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, min
                 Compared::Same => {}
                 Compared::Trapped => *tally.trapped.entry(view.to_owned()).or_default() += 1,
                 Compared::Parted(text) => {
-                    // The chain goes on: what a view says changes nothing.
+                    // The chain goes on: an answer of a view changes nothing.
                     let difference = Difference::of_view(&ask, text);
                     let case = Case { chain: chain.clone(), ask: Some(ask) };
                     report(case, difference, plan, reference, minimised, &mut tally);

@@ -1,4 +1,4 @@
-//! A chain of nine blocks in which every rule of this test is used, and the questions about it.
+//! A chain of nine blocks in which every rule of this test is used, and view requests over it.
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version as BlockVersion};
@@ -35,7 +35,7 @@ const fn id(block: u128, tx: u128) -> AlkaneId {
     AlkaneId { block, tx }
 }
 
-/// A view, asked at a height.
+/// A view request at a height.
 pub(crate) struct Question {
     pub(crate) name: String,
     pub(crate) height: Height,
@@ -45,14 +45,14 @@ pub(crate) struct Question {
     pub(crate) is_recorded: bool,
 }
 
-/// The chain, and what to ask about it.
+/// The chain, and its view requests.
 pub(crate) struct Chain {
     pub(crate) blocks: Vec<ConnectedBlock>,
     pub(crate) questions: Vec<Question>,
 }
 
 impl Chain {
-    /// The chain on which the wrapped bitcoin is kept by this key.
+    /// The chain on which this key signs for wrapped bitcoin.
     pub(crate) fn new(signer: &str) -> Self {
         let mut chain = Self { blocks: Vec::new(), questions: Vec::new() };
         let signer: XOnlyPublicKey = signer.parse().unwrap();
@@ -150,7 +150,7 @@ impl Chain {
         self.questions.push(Question { name, height, view, payload, is_recorded: true });
     }
 
-    /// Asks for what the message of a transaction did.
+    /// Requests the trace of a transaction's message.
     fn ask_trace(&mut self, name: &str, transaction: &Transaction) {
         let vout = u32::try_from(transaction.output.len()).unwrap() + 1;
         let shadow = plain(&OutPoint { txid: transaction.compute_txid(), vout });
@@ -255,5 +255,5 @@ fn etching() -> Transaction {
     etch
 }
 
-/// The id of what [`etching`] etches: its block, its place there.
+/// The id of what [`etching`] etches: its block, its index there.
 pub(crate) const RUNE: AlkaneId = id(ETCHING as u128, 1);

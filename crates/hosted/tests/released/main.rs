@@ -1,5 +1,5 @@
-//! Rules by which the engine and the released indexer program once parted, on a chain in which each of them is used. What the program
-//! answers to questions about it is written down in `answers.txt`; where the program is, it is asked again.
+//! Rules by which the engine and the released indexer program once parted, on a chain in which each of them is used. The program's
+//! answers are recorded in `answers.txt`; where the program is at hand, they are compared again.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod chain;
@@ -18,19 +18,19 @@ use paraffin_primitives::{ConnectedBlock, Height, Network};
 use chain::{Chain, Question};
 use support::Index;
 
-/// The key that keeps wrapped bitcoin of our own contract, and of the released one.
+/// The signer's key of wrapped bitcoin, of our own contract and of the released one.
 const OWN_SIGNER: &str = "971c2b4ad911ce5754adc623104d0f65f4b51a1a96972071c926c98bc298c142";
 #[cfg(feature = "machine")]
 const RELEASED_SIGNER: &str = "7940ef3b659179a1371dec05793cb027cde47806fb66ce1e3d1b69d56de629dc";
 
-/// What the released program answers, a line for each question.
+/// The recorded answers of the released program, a line for each request.
 const ANSWERS: &str = include_str!("answers.txt");
 
 fn line(question: &Question, answer: &[u8]) -> String {
     format!("{} = {}\n", question.name, answer.to_lower_hex_string())
 }
 
-/// The answers of the native engine to all questions.
+/// The answers of the native engine to all requests.
 fn native_answers(chain: &Chain, index: &Index, builtins: &Arc<Builtins>) -> Vec<Vec<u8>> {
     let (parameters, codes) = (Parameters::of(Network::Regtest), Arc::new(CodeCache::default()));
     let ask = |question: &Question| {

@@ -1,14 +1,14 @@
-//! A contract that answers and calls with bytes that make no sense, and asks for balances and fuel.
+//! A contract that answers and calls with malformed bytes, and reads balances and fuel.
 
 use std::fmt::Write as _;
 
 use crate::chain::{ODD, RUNE};
 
-/// What the contract is asked to do.
+/// One input of the contract.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) operation: u128,
-    /// Where the bytes lie that it answers or calls with.
+    /// Pointer to the bytes that it answers or calls with.
     pub(crate) pointer: u32,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Odd {
     pub(crate) answer: u32,
     /// An answer that gives units of [`RUNE`].
     pub(crate) rune: u32,
-    /// Ids whose balances in themselves are asked for.
+    /// Ids of which the balance in themselves is read.
     balances: Vec<u32>,
     /// A call to itself for [`Odd::FUEL`].
     cellpack: u32,
@@ -52,16 +52,16 @@ impl Odd {
             data: String::new(),
             end: 1024,
         };
-        odd.answer = odd.place(&[0; 20]);
-        odd.parcel = odd.place(&[0; 16]);
-        odd.cellpack = odd.place(&[ODD.block, ODD.tx, Self::FUEL, 0].map(u128::to_le_bytes).concat());
-        odd.map = odd.place(&[0; 4]);
+        odd.answer = odd.append(&[0; 20]);
+        odd.parcel = odd.append(&[0; 16]);
+        odd.cellpack = odd.append(&[ODD.block, ODD.tx, Self::FUEL, 0].map(u128::to_le_bytes).concat());
+        odd.map = odd.append(&[0; 4]);
         for id in [[2, 0], [32, 1], [32, 0], [7, 7]] {
-            let id = odd.place(&id.map(u128::to_le_bytes).concat());
+            let id = odd.append(&id.map(u128::to_le_bytes).concat());
             odd.balances.push(id);
         }
         let transfer = [1, RUNE.block, RUNE.tx, 5].map(u128::to_le_bytes).concat();
-        odd.rune = odd.place(&[&transfer[..], &[0; 4]].concat());
+        odd.rune = odd.append(&[&transfer[..], &[0; 4]].concat());
         let word = |value: u32| value.to_le_bytes();
         let maps: [(&str, &str, Vec<u8>); 9] = [
             ("answer without a count", "call without a count", vec![1, 0, 0]),
@@ -79,9 +79,9 @@ impl Odd {
             }),
         ];
         for (answered, called, map) in maps {
-            let pointer = odd.place(&[&[0; 16][..], &map].concat());
+            let pointer = odd.append(&[&[0; 16][..], &map].concat());
             odd.cases.push(Case { name: answered, operation: Self::ANSWER, pointer });
-            let pointer = odd.place(&map);
+            let pointer = odd.append(&map);
             odd.cases.push(Case { name: called, operation: Self::CALL, pointer });
         }
         odd.cases.push(Case {
@@ -92,8 +92,8 @@ impl Odd {
         odd
     }
 
-    /// Lays bytes into the memory, their length before them.
-    fn place(&mut self, bytes: &[u8]) -> u32 {
+    /// Appends bytes to the memory, with their length in front; returns the pointer.
+    fn append(&mut self, bytes: &[u8]) -> u32 {
         let start = self.end + 4;
         let length = u32::try_from(bytes.len()).unwrap();
         let escape = |byte: &u8| ["\\".to_owned(), format!("{byte:02x}")];
@@ -103,7 +103,7 @@ impl Odd {
         start
     }
 
-    /// The module. The context lies at 30,000, its first input 96 bytes behind; an answer of 8 bytes of data at 40,000.
+    /// The module. The context is at 30,000, its first input 96 bytes behind; an answer of 8 bytes of data at 40,000.
     pub(crate) fn module(&self) -> Vec<u8> {
         let Self { data, balances, cellpack, parcel, map, .. } = self;
         let asked = balances.iter().zip((40_020..).step_by(4)).flat_map(|(id, output)| {

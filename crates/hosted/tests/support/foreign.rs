@@ -20,11 +20,11 @@ fn key(pieces: &[&[u8]]) -> Vec<u8> {
     pieces.concat()
 }
 
-/// What the program would flush in a block with these effects.
+/// The flush of a block with these effects.
 pub(crate) fn encode(height: Height, effects: &BlockEffects) -> Flush {
     let mut pairs = BTreeMap::new();
     let at = u64::from(height).to_le_bytes();
-    for (place, (state, value)) in effects.writes.iter().enumerate() {
+    for (index, (state, value)) in effects.writes.iter().enumerate() {
         match state {
             StateKey::SeenGenesis => _ = pairs.insert(b"/seen-genesis".to_vec(), value.clone()),
             StateKey::Sequence => _ = pairs.insert(b"/alkanes/sequence".to_vec(), value.clone()),
@@ -40,9 +40,9 @@ pub(crate) fn encode(height: Height, effects: &BlockEffects) -> Flush {
                 pairs.insert(key(&[b"/alkanes/", &id32(what), b"/balances/", &id32(who)]), value.clone());
             }
             StateKey::Inventory { who, what } => {
-                // The program appends at every touch; which number an entry has says nothing.
+                // The program appends at every touch; the number of an entry has no meaning.
                 let list = key(&[b"/alkanes/", &id32(who), b"/inventory/"]);
-                pairs.insert(key(&[&list, format!("/{}", place + 40).as_bytes()]), id32(what));
+                pairs.insert(key(&[&list, format!("/{}", index + 40).as_bytes()]), id32(what));
                 pairs.insert(key(&[&list, b"/length"]), 999u32.to_le_bytes().to_vec());
             }
             StateKey::Deployment(id) => {
@@ -83,7 +83,7 @@ pub(crate) fn encode(height: Height, effects: &BlockEffects) -> Flush {
         pairs.insert(key(&[b"/trace/", &at, format!("/{index}").as_bytes()]), op36);
         pairs.insert(key(&[b"/trace/", &at, b"/length"]), (index as u32 + 1).to_le_bytes().to_vec());
     }
-    // What every block writes beside.
+    // Further keys of every block.
     pairs.insert(key(&[b"/blockdata/", &height.to_le_bytes()]), vec![0; 100]);
     pairs.insert(key(&[b"/txids/byheight", &at, b"/0"]), vec![1; 32]);
     pairs.insert(key(&[b"/blockhash/byheight/", &at]), vec![2; 32]);

@@ -44,13 +44,13 @@ pub(crate) fn branches(seed: u64, height: Height) -> Vec<Vec<ConnectedBlock>> {
     vec![first, town.blocks()]
 }
 
-/// What the native engine did, by block.
-pub(crate) type Told = HashMap<BlockHash, BlockEffects>;
+/// The effects of the native engine, by block.
+pub(crate) type EffectsByBlock = HashMap<BlockHash, BlockEffects>;
 
-/// Writes down what an engine does.
+/// Records the effects of an engine.
 struct Recorder<E> {
     engine: E,
-    told: Arc<Mutex<Told>>,
+    recorded: Arc<Mutex<EffectsByBlock>>,
 }
 
 impl<E: Engine> Engine for Recorder<E> {
@@ -65,30 +65,30 @@ impl<E: Engine> Engine for Recorder<E> {
         state: &dyn StateReader,
     ) -> Result<BlockEffects, Halt> {
         let effects = self.engine.run_block(height, block, state)?;
-        self.told.lock().insert(block.id.hash, effects.clone());
+        self.recorded.lock().insert(block.id.hash, effects.clone());
         Ok(effects)
     }
 }
 
-/// Runs all branches natively and answers what each block did.
-pub(crate) fn run_natively(branches: &[Vec<ConnectedBlock>]) -> (Told, [u8; 32]) {
-    let told = Arc::new(Mutex::new(Told::new()));
-    let engine = Recorder { engine: native(), told: Arc::clone(&told) };
+/// Runs all branches natively and returns the effects of each block.
+pub(crate) fn run_natively(branches: &[Vec<ConnectedBlock>]) -> (EffectsByBlock, [u8; 32]) {
+    let recorded = Arc::new(Mutex::new(EffectsByBlock::new()));
+    let engine = Recorder { engine: native(), recorded: Arc::clone(&recorded) };
     let mut index = Index::of(|_| vec![Box::new(AlkanesModule::new(Box::new(engine), Network::Regtest))]);
     for branch in branches {
         index.follow(branch).unwrap();
     }
     let content = index.content();
-    (std::mem::take(&mut told.lock()), content)
+    (std::mem::take(&mut recorded.lock()), content)
 }
 
-/// What a program writes in each block.
-pub(crate) fn flushes(branches: &[Vec<ConnectedBlock>], told: &Told) -> HashMap<BlockHash, Flush> {
+/// The flush of each block.
+pub(crate) fn flushes(branches: &[Vec<ConnectedBlock>], effects: &EffectsByBlock) -> HashMap<BlockHash, Flush> {
     let blocks = branches.iter().flatten();
-    blocks.map(|block| (block.id.hash, encode(block.id.height, &told[&block.id.hash]))).collect()
+    blocks.map(|block| (block.id.hash, encode(block.id.height, &effects[&block.id.hash]))).collect()
 }
 
-/// A program without a machine: it knows what to write by the hash of the block.
+/// A program without a machine: its flush of a block is found by the block's hash.
 pub(crate) struct Scripted(pub(crate) HashMap<BlockHash, Flush>);
 
 impl Program for Scripted {
@@ -224,13 +224,13 @@ impl Index {
     }
 
     /// Runs one module alone over the chain again.
-    pub(crate) fn run_again(&mut self, place: usize, blocks: &[ConnectedBlock]) -> Result<(), ModuleError> {
-        let module = self.modules[place].schema().id;
+    pub(crate) fn run_again(&mut self, index: usize, blocks: &[ConnectedBlock]) -> Result<(), ModuleError> {
+        let module = self.modules[index].schema().id;
         self.writer.rewind_module(module, None).unwrap();
         while let Some(id) = self.writer.next_replay(module).unwrap() {
             self.writer.replay_block(module, id).unwrap();
             let block = &blocks[id.height as usize];
-            self.modules[place].connect(block, &mut self.writer.module(module).unwrap())?;
+            self.modules[index].connect(block, &mut self.writer.module(module).unwrap())?;
             self.writer.end_block().unwrap();
         }
         self.writer.commit(false).unwrap();

@@ -156,7 +156,7 @@ proptest! {
         }
         let protocol = encode_protostones(&stones).unwrap();
         prop_assert_eq!(&decode_protostones(&protocol).unwrap(), &expected);
-        // What was read is written as it stood.
+        // A decoded list is encoded to the same bytes.
         prop_assert_eq!(encode_protostones(&expected).unwrap(), protocol);
     }
 

@@ -124,7 +124,7 @@ pub(super) fn memory_image(program: &[u8]) -> Option<Vec<u8>> {
     Some(image)
 }
 
-/// What begins like a module in a memory.
+/// Modules that were found in a memory.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
     /// Those that are released ones, by size and digest.

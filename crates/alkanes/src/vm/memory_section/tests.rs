@@ -65,7 +65,7 @@ fn bytes_behind_the_memory_make_a_module_invalid_and_are_not_hidden_by_the_copy(
 }
 
 #[test]
-fn segments_are_listed_with_their_places() {
+fn segments_are_listed_with_their_offsets() {
     let code = wat(r#"(module (memory 2) (data (i32.const 70000) "ab") (data "passive") (data (i32.const 3) "c"))"#);
     assert_eq!(data_segments(&code).unwrap(), [(70_000, &b"ab"[..]), (3, b"c")]);
     assert_eq!(data_segments(&code[..code.len() - 1]), None);
@@ -81,9 +81,9 @@ proptest! {
             (func (export "__execute") (result i32) (memory.init 1 (i32.const 0) (i32.const 0) (i32.const 1)) (i32.const 4))
             (data (i32.const 9) "abc") (data "passive"))"#,
         );
-        for (place, byte) in changes {
-            let place = place.index(code.len());
-            code[place] = byte;
+        for (at, byte) in changes {
+            let offset = at.index(code.len());
+            code[offset] = byte;
         }
         code.truncate(code.len() - cut.saturating_sub(20));
         if let Some(copy) = with_call_pages(&code) {

@@ -23,7 +23,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// What comes out for what goes in.
+    /// The output of a swap for an input.
     pub(super) fn out(&self, place_in: usize, amount: u128) -> Option<u128> {
         let paid = amount.checked_mul(1_000 - self.fee)?;
         let below = self.reserves[place_in].checked_mul(1_000)?.checked_add(paid)?;

@@ -75,8 +75,8 @@ fn pages<T: PartialEq + Clone>(
     let mut all = Vec::new();
     // Without a limit, and with more than is allowed.
     for limit in [None, Some(PAGE_ITEMS_MAX + 1)] {
-        let (first, total, has_more, told) = read(None, limit);
-        assert_eq!((first.len(), total, has_more, told), (cap, rows, true, PAGE_ITEMS_MAX), "{limit:?}");
+        let (first, total, has_more, limit_used) = read(None, limit);
+        assert_eq!((first.len(), total, has_more, limit_used), (cap, rows, true, PAGE_ITEMS_MAX), "{limit:?}");
         let (second, total, has_more, _) = read(Some(1), limit);
         assert_eq!((second.len(), total, has_more), (rows as usize - cap, rows, false), "{limit:?}");
         let both = [first, second].concat();

@@ -235,7 +235,7 @@ impl Route for Candles {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<CandlesAnswer, ApiError> {
         let pool = self.pool.get();
-        let interval = self.interval.map_or(Interval::Kept(Timeframe::Hour), |interval| interval.0);
+        let interval = self.interval.map_or(Interval::Indexed(Timeframe::Hour), |interval| interval.0);
         let (from, to) = times(self.start_time, self.end_time);
         let limit = self.limit.map_or(CANDLES_DEFAULT, |limit| limit.at_most(CANDLES_MAX));
         read(context, move |moment| {

@@ -1,4 +1,4 @@
-//! What needs a witness or a payment of its own: deployments, etchings, wrapped bitcoin.
+//! Transactions with a witness or a payment of their own: deployments, etchings, wrapped bitcoin.
 
 use ordinals::Rune;
 use paraffin_alkanes::codec::gzip;
@@ -15,7 +15,7 @@ impl Generator {
                 let (name, inputs) = self.numbers.pick(&CONTRACTS);
                 (Item::Contract(name.to_owned()), inputs.to_vec())
             }
-            9..16 => (Item::Module(modules::random(&mut self.numbers, &self.known.ids)), self.call()[2..].to_vec()),
+            9..16 => (Item::Module(modules::random(&mut self.numbers, &self.contents.ids)), self.call()[2..].to_vec()),
             16..18 => (Item::Module(modules::odd(&mut self.numbers)), vec![0]),
             _ => (Item::Bytes(Bytes(self.odd_envelope())), vec![0]),
         };
@@ -80,8 +80,8 @@ impl Generator {
             12 => [&[0x00, 0x63, 0x03][..], b"BIN", &[0x00, 0x51, 0x60, 0x4f, 0x68]].concat(),
             _ => {
                 let mut spoiled = code.clone();
-                let place = self.numbers.below(code.len());
-                spoiled[place] ^= 1 << self.numbers.below(8);
+                let offset = self.numbers.below(code.len());
+                spoiled[offset] ^= 1 << self.numbers.below(8);
                 envelope(&gzip(&spoiled))
             }
         }

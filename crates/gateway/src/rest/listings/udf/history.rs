@@ -150,7 +150,7 @@ mod tests {
         for (name, interval) in RESOLUTIONS {
             assert_eq!(of(name), Ok(interval));
         }
-        assert_eq!(of("D"), Ok(Interval::Kept(Timeframe::Day)));
+        assert_eq!(of("D"), Ok(Interval::Indexed(Timeframe::Day)));
         for wrong in ["", "0", "1", "5", "1d", "1h", "12M"] {
             assert_eq!(of(wrong).unwrap_err().message, "resolution must be one of 10, 60, 240, 1D, 1W, 1M", "{wrong}");
         }

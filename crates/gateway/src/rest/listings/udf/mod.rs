@@ -40,12 +40,12 @@ const PRICE_PLACES_MAX: usize = 16;
 
 /// The resolutions with their intervals, the narrowest first.
 const RESOLUTIONS: [(&str, Interval); 6] = [
-    ("10", Interval::Kept(Timeframe::TenMinutes)),
-    ("60", Interval::Kept(Timeframe::Hour)),
+    ("10", Interval::Indexed(Timeframe::TenMinutes)),
+    ("60", Interval::Indexed(Timeframe::Hour)),
     ("240", Interval::FourHours),
-    ("1D", Interval::Kept(Timeframe::Day)),
-    ("1W", Interval::Kept(Timeframe::Week)),
-    ("1M", Interval::Kept(Timeframe::Month)),
+    ("1D", Interval::Indexed(Timeframe::Day)),
+    ("1W", Interval::Indexed(Timeframe::Week)),
+    ("1M", Interval::Indexed(Timeframe::Month)),
 ];
 /// Those of them that are shorter than a day.
 const INTRADAY: [&str; 3] = ["10", "60", "240"];
