@@ -58,9 +58,9 @@ pub(crate) enum DevError {
     /// Leftovers of an earlier run cannot be removed.
     #[error("{path} cannot be removed: {source}")]
     Remove {
-        /// What was to be removed.
+        /// Path of the leftovers.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The folder holds another chain.
@@ -70,7 +70,7 @@ pub(crate) enum DevError {
     OtherChain {
         /// The folder.
         folder: PathBuf,
-        /// Seed of the chain there.
+        /// Seed of the chain in the folder.
         seed: u64,
         /// Blocks of its scenario.
         blocks: u32,

@@ -31,12 +31,12 @@ pub(crate) enum SnapshotError {
     /// The running instance.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// The place of the file cannot be determined.
+    /// The absolute path of the file cannot be determined.
     #[error("{path}: {source}", path = .path.display())]
     Path {
         /// As it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// A process has the store and takes no requests.

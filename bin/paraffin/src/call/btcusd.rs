@@ -15,7 +15,7 @@ pub(super) const BTCUSD: &str = "btcusd";
 /// The pool that is meant where none is named.
 const POOL: AlkaneId = AlkaneId { block: 4, tx: 1778 };
 
-/// What is sold, and to which pool.
+/// Parameters of a quote: pool, sold token, amount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Order {
     pool: AlkaneId,

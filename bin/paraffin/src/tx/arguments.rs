@@ -36,7 +36,7 @@ pub(crate) enum TxCommand {
 }
 
 impl TxCommand {
-    /// What all commands have.
+    /// Options of all commands.
     pub(crate) const fn common(&self) -> &CommonArguments {
         match self {
             Self::Deploy(arguments) => &arguments.common,

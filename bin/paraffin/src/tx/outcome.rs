@@ -21,9 +21,9 @@ pub(super) struct Simulation {
     pub reverts: Option<String>,
     /// Fuel that it used, when the instance reports it.
     pub fuel: Option<u128>,
-    /// What is printed.
+    /// Lines to print.
     pub lines: Vec<String>,
-    /// The same for programs.
+    /// The simulation as JSON.
     pub json: Value,
     /// Data that the contract returned.
     pub data: Vec<u8>,
@@ -81,9 +81,9 @@ impl Simulation {
 /// A decoded trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct TraceReport {
-    /// What is printed, one line for each event.
+    /// Lines to print, one for each event.
     pub lines: Vec<String>,
-    /// The events as the instance gave them.
+    /// The events as the instance returned them.
     pub json: Value,
     /// Contracts that were created.
     pub created: Vec<AlkaneId>,
