@@ -112,7 +112,7 @@ mod tests {
     /// At every tenth of the measured chain the rest is foretold within a fifth; by the mean so far it would not be.
     #[test]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the bytes of a chain
-    fn the_rest_of_the_measured_chain_is_foretold_better_than_by_the_mean_so_far() {
+    fn the_rest_of_the_measured_chain_is_predicted_better_than_by_the_mean_so_far() {
         let rows = measured();
         let mut mean_is_wrong = false;
         for tenth in 1..10 {

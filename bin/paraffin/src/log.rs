@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reports_its_location_and_not_its_message() {
+    fn a_panic_tells_its_place_and_not_what_it_says() {
         let logged = Arc::new(Mutex::new(String::new()));
         let heard = Arc::clone(&logged);
         std::panic::set_hook(Box::new(move |panic| *heard.lock().unwrap() = super::location(panic)));

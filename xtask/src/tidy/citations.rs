@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_that_nobody_has_are_found() {
+    fn citations_of_missing_notes_are_found() {
         for cited in [
             "seed A",
             "seed B, Limits",

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revert_tells_its_reason_and_cannot_steer_the_terminal() {
+    fn a_revert_shows_its_reason_without_control_characters() {
         let answer = json!({"status": 1, "execution": {"data": "0x", "error": "ALKANES: revert: \u{1b}[2Jno\n"}});
         assert_eq!(Simulation::read(&answer).unwrap().reverts.unwrap(), "ALKANES: revert: [2Jno");
         let coded = json!({"status": 1, "execution": {"data": "0x08c379a06e6f", "error": null}});
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_tells_calls_creations_and_the_end() {
+    fn a_trace_shows_calls_creations_and_the_end() {
         let trace = json!([
             {"event": "create", "data": {"block": "0x2", "tx": "0x5"}},
             {"event": "invoke", "data": {"type": "call", "context": {
