@@ -160,7 +160,7 @@ enum Open {
 }
 
 impl Open {
-    /// What a spender has to show.
+    /// What a spender has to provide in the input.
     fn inner(self) -> ScriptBuf {
         match self {
             Self::Legacy(tag) => Builder::new().push_slice(tag.to_le_bytes()).push_opcode(OP_DROP).push_opcode(OP_TRUE),

@@ -27,7 +27,7 @@ use xtask::process::{Failure, Outcome, typed};
 pub(crate) const MEMORY_MIB: u64 = 1024;
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 
-/// What one run of the program did.
+/// Results of one run of the program.
 pub(crate) struct Import {
     pub(crate) seconds: f64,
     /// From the start of the process until its index holds the chain, before the digest of all rows.
@@ -302,7 +302,7 @@ fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     let seconds_to_tip = log
         .and_then(|log| log.join().ok()?)
         .ok_or_else(|| Failure::new("the program's log does not say when its index held the chain"))?;
-    // Paths of this machine say nothing to others.
+    // Local paths are omitted from the results.
     let by_block = if setup.commits == Commits::BlockByBlock { ", [index] import_kib = 0" } else { "" };
     let modules = if setup.modules == Modules::Default { "all modules" } else { "Bitcoin index alone" };
     let command = format!("paraffin index --once --config paraffin.toml # {modules}{by_block}");

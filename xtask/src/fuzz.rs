@@ -84,14 +84,14 @@ fn targets(root: &Path) -> Outcome<Vec<String>> {
 /// Builds the program of all targets.
 fn build(root: &Path) -> Outcome<PathBuf> {
     let host = host()?;
-    let place = target_folder(root).join("fuzz");
+    let target_dir = target_folder(root).join("fuzz");
     let mut command = crate::test::cargo(root);
     command.args(["build", "--quiet", "--locked", "--profile", "fuzz", "--package", "paraffin-fuzz"]);
     command.args(["--features", "libfuzzer", "--bin", "fuzz"]);
     // Naming the host as target keeps the flags away from build scripts and macros, which lack the coverage runtime.
-    command.args(["--target", &host]).arg("--target-dir").arg(&place);
+    command.args(["--target", &host]).arg("--target-dir").arg(&target_dir);
     run(command.env("RUSTFLAGS", FLAGS))?;
-    Ok(place.join(host).join("fuzz/fuzz"))
+    Ok(target_dir.join(host).join("fuzz/fuzz"))
 }
 
 fn host() -> Outcome<String> {

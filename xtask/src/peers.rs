@@ -69,8 +69,8 @@ fn find_with(root: &Path, peer: Peer, variable: impl Fn(&str) -> Option<OsString
         return given.is_file().then(|| given.clone()).ok_or_else(missing);
     }
     let shared = variable("PARAFFIN_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
-    let places = [shared.join("bin").join(name), built(root).join(name)];
-    places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
+    let candidates = [shared.join("bin").join(name), built(root).join(name)];
+    candidates.into_iter().find(|candidate| candidate.is_file()).ok_or_else(|| {
         Failure::new(format!(
             "there is no {name}: `cargo xtask peers build {name}` makes one, {} or PARAFFIN_SHARED names it",
             peer.variable()
@@ -113,11 +113,11 @@ fn built(root: &Path) -> PathBuf {
 fn cargo_install(root: &Path, name: &str, flags: &[&str]) -> Outcome<PathBuf> {
     let version = pinned(root, name, "version")?;
     println!("building {name} {version}, up to a quarter of an hour");
-    let place = target(root).join("peers");
+    let peer_folder = target(root).join("peers");
     let mut install = Command::new("cargo");
-    install.args(["install", name, "--locked", "--version", &version]).args(flags).arg("--root").arg(&place);
+    install.args(["install", name, "--locked", "--version", &version]).args(flags).arg("--root").arg(&peer_folder);
     // Its dependencies share nothing with ours.
-    run(install.env("CARGO_TARGET_DIR", place.join("build")))?;
+    run(install.env("CARGO_TARGET_DIR", peer_folder.join("build")))?;
     Ok(built(root).join(name))
 }
 
@@ -147,23 +147,23 @@ const PROGRAMS: &[&str] = &["bitcoind"];
 
 /// Builds what is missing and returns the path of `bitcoind`. A second call finds the stamp and does nothing.
 fn build_bitcoind(root: &Path, install: bool) -> Outcome<PathBuf> {
-    let place = target(root).join("peers/bitcoind");
+    let peer_folder = target(root).join("peers/bitcoind");
     let bin = built(root);
     let version = pinned(root, "bitcoind", "version")?;
     let sha256 = pinned(root, "bitcoind", "sha256")?;
     let wanted = stamp(&version, &sha256);
-    fs::create_dir_all(&place).map_err(|error| Failure::new(format!("{}: {error}", place.display())))?;
-    let _one_at_a_time = lock(&place)?;
-    if is_current(&place, &bin, &wanted) {
+    fs::create_dir_all(&peer_folder).map_err(|error| Failure::new(format!("{}: {error}", peer_folder.display())))?;
+    let _one_at_a_time = lock(&peer_folder)?;
+    if is_current(&peer_folder, &bin, &wanted) {
         return Ok(bin.join("bitcoind"));
     }
     let started = Instant::now();
     println!("building bitcoind from {} {version} (a development snapshot of Bitcoin Core)", package(root)?);
     provide_packages(install)?;
-    let source = fetch_source(root, &place, &version, &sha256)?;
-    compile(&source, &place.join("build"))?;
-    copy(&place, &bin)?;
-    fs::write(place.join("stamp"), wanted).map_err(|error| Failure::new(format!("stamp: {error}")))?;
+    let source = fetch_source(root, &peer_folder, &version, &sha256)?;
+    compile(&source, &peer_folder.join("build"))?;
+    copy(&peer_folder, &bin)?;
+    fs::write(peer_folder.join("stamp"), wanted).map_err(|error| Failure::new(format!("stamp: {error}")))?;
     println!("bitcoind built in {} s", started.elapsed().as_secs());
     Ok(bin.join("bitcoind"))
 }
@@ -176,14 +176,14 @@ fn stamp(version: &str, sha256: &str) -> String {
     format!("{version}\n{sha256}\n{}\n", CMAKE_FLAGS.join("\n"))
 }
 
-fn is_current(place: &Path, bin: &Path, wanted: &str) -> bool {
-    let same = fs::read_to_string(place.join("stamp")).is_ok_and(|stamp| stamp == wanted);
+fn is_current(peer_folder: &Path, bin: &Path, wanted: &str) -> bool {
+    let same = fs::read_to_string(peer_folder.join("stamp")).is_ok_and(|stamp| stamp == wanted);
     same && PROGRAMS.iter().all(|program| bin.join(program).is_file())
 }
 
 /// Two builds at once would write the same files; the second waits here and then finds the stamp.
-fn lock(place: &Path) -> Outcome<fs::File> {
-    let path = place.join("lock");
+fn lock(peer_folder: &Path) -> Outcome<fs::File> {
+    let path = peer_folder.join("lock");
     let file = fs::File::create(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     file.lock().map_err(|error| Failure::new(format!("{} cannot be locked: {error}", path.display())))?;
     Ok(file)
@@ -226,9 +226,9 @@ fn headers_present() -> bool {
 }
 
 /// Lets cargo vendor the pinned crate into `source/` and checks that it is the archive that was pinned.
-fn fetch_source(root: &Path, place: &Path, version: &str, sha256: &str) -> Outcome<PathBuf> {
+fn fetch_source(root: &Path, peer_folder: &Path, version: &str, sha256: &str) -> Outcome<PathBuf> {
     let package = package(root)?;
-    let scratch = place.join("source");
+    let scratch = peer_folder.join("source");
     let write = |path: PathBuf, text: &str| {
         fs::write(&path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
     };
@@ -269,10 +269,10 @@ fn compile(source: &Path, build: &Path) -> Outcome {
     run(make.env("BITCOIN_GENBUILD_NO_GIT", "1"))
 }
 
-fn copy(place: &Path, bin: &Path) -> Outcome {
+fn copy(peer_folder: &Path, bin: &Path) -> Outcome {
     fs::create_dir_all(bin).map_err(|error| Failure::new(format!("{}: {error}", bin.display())))?;
     for program in PROGRAMS {
-        let made = place.join("build/bin").join(program);
+        let made = peer_folder.join("build/bin").join(program);
         let goal = bin.join(program);
         // A rename never leaves a half-written program where a test could start it.
         let fresh = bin.join(format!("{program}.new"));
@@ -290,16 +290,16 @@ mod tests {
     #[test]
     fn a_stamp_of_other_flags_or_a_missing_program_means_a_new_build() {
         let folder = tempfile::tempdir().unwrap();
-        let (place, bin) = (folder.path(), folder.path().join("bin"));
+        let (peer_folder, bin) = (folder.path(), folder.path().join("bin"));
         let wanted = stamp("0.4.1", "aa");
-        assert!(!is_current(place, &bin, &wanted));
+        assert!(!is_current(peer_folder, &bin, &wanted));
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("bitcoind"), "").unwrap();
-        fs::write(place.join("stamp"), &wanted).unwrap();
-        assert!(is_current(place, &bin, &wanted));
-        assert!(!is_current(place, &bin, &stamp("0.4.2", "aa")));
+        fs::write(peer_folder.join("stamp"), &wanted).unwrap();
+        assert!(is_current(peer_folder, &bin, &wanted));
+        assert!(!is_current(peer_folder, &bin, &stamp("0.4.2", "aa")));
         fs::remove_file(bin.join("bitcoind")).unwrap();
-        assert!(!is_current(place, &bin, &wanted));
+        assert!(!is_current(peer_folder, &bin, &wanted));
     }
 
     #[test]

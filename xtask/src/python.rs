@@ -14,40 +14,40 @@ const VENV_PACKAGE: &str = "python3-venv";
 /// The folder of a virtual environment that has the package with exactly the version and the further packages that are pinned under its name.
 pub(crate) fn provide(root: &Path, package: &str) -> Outcome<PathBuf> {
     let version = pinned(root, package, "version")?;
-    let place = target(root).join("tools").join(package);
+    let venv_dir = target(root).join("tools").join(package);
     let mut packages = vec![format!("{package}=={version}")];
     packages.extend(pinned_list(root, package, "with")?);
     let wanted = packages.join("\n") + "\n";
-    let list = place.join("packages.txt");
+    let list = venv_dir.join("packages.txt");
     let is_there = std::fs::read_to_string(&list).is_ok_and(|installed| installed == wanted);
-    if is_there && answers(&place.join("bin/python").to_string_lossy(), &["--version"]) {
-        return Ok(place);
+    if is_there && answers(&venv_dir.join("bin/python").to_string_lossy(), &["--version"]) {
+        return Ok(venv_dir);
     }
     println!("installing {package} {version} into target/tools, once");
-    if place.exists() {
-        std::fs::remove_dir_all(&place).map_err(|error| Failure::new(format!("{}: {error}", place.display())))?;
+    if venv_dir.exists() {
+        std::fs::remove_dir_all(&venv_dir).map_err(|error| Failure::new(format!("{}: {error}", venv_dir.display())))?;
     }
-    provide_venv(&place, package)?;
-    let requirements = place.join("requirements.txt");
+    provide_venv(&venv_dir, package)?;
+    let requirements = venv_dir.join("requirements.txt");
     write(&requirements, &wanted)?;
-    let pip = place.join("bin/pip");
+    let pip = venv_dir.join("bin/pip");
     // What is not on the list is not installed, so that nothing comes in a version of its own.
     let mut install = Command::new(&pip);
     install.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "-r"]);
     run(install.arg(&requirements))?;
     run(Command::new(&pip).args(["--disable-pip-version-check", "check"]))?;
     write(&list, &wanted)?;
-    Ok(place)
+    Ok(venv_dir)
 }
 
 fn write(path: &Path, text: &str) -> Outcome {
     std::fs::write(path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
-fn provide_venv(place: &Path, package: &str) -> Outcome {
+fn provide_venv(venv_dir: &Path, package: &str) -> Outcome {
     let venv = || {
         let mut command = Command::new("python3");
-        command.args(["-m", "venv"]).arg(place);
+        command.args(["-m", "venv"]).arg(venv_dir);
         command
     };
     if capture(&mut venv()).is_ok() {

@@ -27,7 +27,7 @@ pub(crate) const INPUT_LEN: usize = 6;
 /// Changes when the same seed gives another chain.
 const FORMAT: u32 = 2;
 
-/// What is kept of a block.
+/// Record of a block in the skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) first: u32,
@@ -147,7 +147,7 @@ impl Chain {
         self.entries.last().map_or(0, |entry| u64::from(entry.first) + u64::from(entry.count))
     }
 
-    /// What is kept of the transactions of the block at `height`.
+    /// Records of the transactions of the block at `height`.
     #[cfg(test)]
     pub(crate) fn records(&self, height: u32) -> Outcome<Vec<Record>> {
         let entry = self.existing(height)?;

@@ -1,5 +1,5 @@
-//! Contracts of the chain: an exchange is deployed in the first block in which there are any, tokens are made and handed out, and then
-//! people mint, trade and pass on.
+//! Contracts of the chain: an exchange is deployed in the first block that has contracts, tokens are created and distributed, and then
+//! users mint, trade and transfer.
 //!
 //! ```text
 //!  founding    one transaction for each step; its first output keeps the founder's alkanes for the next step
@@ -22,7 +22,7 @@ use paraffin_primitives::{AlkaneId, Amount};
 use super::message::{made_at, varint};
 use super::random::Random;
 
-/// Every so many blocks a token is made that anybody mints.
+/// Interval in blocks at which a token that anyone can mint is created.
 pub(crate) const TOKEN_EVERY: u32 = 64;
 /// Outputs that hold what traders have.
 pub(crate) const TRADERS: u16 = 32;
@@ -189,7 +189,7 @@ fn founding(step: u16) -> Action {
     }
 }
 
-/// A mint of the genesis token, or of one of the newest tokens that anybody mints. Contracts began at height `from`.
+/// A mint of the genesis token, or of one of the newest tokens that anyone can mint. Contracts began at height `from`.
 fn mint(random: &mut Random, height: u32, from: u32) -> Action {
     let first = (from / TOKEN_EVERY + 1) * TOKEN_EVERY;
     let made = made_at(random, height, TOKEN_EVERY);
@@ -202,7 +202,7 @@ fn mint(random: &mut Random, height: u32, from: u32) -> Action {
     Action { call: Some(Cellpack { target, inputs: vec![MINT] }), ..Action::default() }
 }
 
-/// A new token that anybody mints.
+/// A new token that anyone can mint.
 fn new_token(height: u32) -> Action {
     let name = word(&format!("Mint {height}"));
     Action { call: Some(cellpack(6, FREE_MINT, &[0, 0, 100_000_000, 0, name, 0, name])), ..Action::default() }
@@ -235,7 +235,7 @@ fn order(random: &mut Random) -> Action {
     Action { sent: vec![sold], call: Some(Cellpack { target: FACTORY, inputs }), ..Action::default() }
 }
 
-/// What a transaction with contracts is.
+/// Kind of a transaction with contracts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calls {
     Founding(u16),

@@ -84,7 +84,7 @@ impl Growing {
     }
 }
 
-/// What a transaction is to be.
+/// Parameters of the next transaction.
 struct Plan {
     purpose: Purpose,
     inputs: u16,
@@ -218,7 +218,7 @@ impl Maker {
         self.inputs.flush(Growing::PENDING_MAX).map_err(failed)
     }
 
-    /// Who alone spends output `vout` of a transaction.
+    /// The founder or trader who alone may spend output `vout` of a transaction.
     fn holder(&mut self, plan: &Plan, vout: u16) -> Option<&mut Option<u64>> {
         match (plan.purpose, vout) {
             (Purpose::Founding, 0) => Some(&mut self.founder),

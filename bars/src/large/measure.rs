@@ -25,7 +25,7 @@ const TICKS: f64 = 100.0;
 /// Bytes of a page.
 const PAGE: f64 = 4096.0;
 
-/// What is measured.
+/// Configuration of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Setup {
     /// The Bitcoin index alone.
@@ -67,7 +67,7 @@ impl Counters {
     }
 }
 
-/// What one run did.
+/// Results of one run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Run {
     pub(crate) seconds: f64,

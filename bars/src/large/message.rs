@@ -1,10 +1,10 @@
-//! What transactions say: inscriptions, runes, data, calls of contracts.
+//! Contents of transactions: inscriptions, runes, data, calls of contracts.
 
 use super::contracts::{self, Calls};
 use super::random::Random;
 use super::transaction::Record;
 
-/// What a transaction is about.
+/// Purpose of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(crate) enum Purpose {
@@ -20,9 +20,9 @@ pub(crate) enum Purpose {
     Mint,
     /// Etches a rune.
     Etching,
-    /// A step of the founding of contracts; the record says which.
+    /// A step of the deployment of contracts; the record has its number.
     Founding,
-    /// Makes a token that anybody mints.
+    /// Creates a token that anyone can mint.
     NewToken,
     /// Mints of a contract.
     ContractMint,
@@ -55,12 +55,12 @@ impl Purpose {
         matches!(self, Self::Inscription | Self::Deploy)
     }
 
-    /// Whether the last output says something.
+    /// Whether the last output carries data.
     pub(crate) const fn has_message(self) -> bool {
         !matches!(self, Self::Coinbase | Self::Payment | Self::Inscription | Self::Deploy)
     }
 
-    /// What the transaction does with contracts.
+    /// Effect of the transaction on contracts.
     pub(crate) const fn calls(self, detail: u16) -> Option<Calls> {
         match self {
             Self::Founding => Some(Calls::Founding(detail)),
@@ -88,7 +88,7 @@ pub(crate) fn made_at(random: &mut Random, height: u32, every: u32) -> u32 {
     newest.saturating_sub(back) * every
 }
 
-/// Appends the script of the output that says something, with its length, in a transaction of `outputs` outputs.
+/// Appends the script of the output that carries data, with its length, in a transaction of `outputs` outputs.
 pub(crate) fn write_output(
     record: &Record,
     random: &mut Random,

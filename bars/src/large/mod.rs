@@ -40,7 +40,7 @@ use xtask::process::{Failure, Outcome};
 /// Core's processor time for a MB that it serves: two milliseconds, to which ours is nothing.
 const CORE_SECONDS_PER_MB: f64 = 0.002;
 
-/// What is asked for.
+/// Arguments of the bar.
 #[derive(Debug, Clone, PartialEq)]
 struct Wanted {
     gib: f64,

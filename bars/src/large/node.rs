@@ -21,7 +21,7 @@ const HEADERS_MAX: usize = 2_000;
 /// Largest request.
 const REQUEST_MAX: u64 = 8 << 20;
 
-/// What is made or being made, by height.
+/// Blocks that are made or being made, by height.
 type Making = Arc<OnceLock<Option<Made>>>;
 
 /// The node. Its threads end with the process, or with the connections.

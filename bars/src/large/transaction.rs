@@ -10,14 +10,14 @@ use super::script::Script;
 const CONTENT: u64 = 5;
 const VALUES: u64 = 6;
 
-/// What the skeleton keeps of a transaction.
+/// Record of a transaction in the skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) txid: [u8; 32],
     /// Sum of what its outputs are worth, in satoshis.
     pub(crate) value: u64,
     pub(crate) inputs: u16,
-    /// Outputs that can be spent. What says something comes after them.
+    /// Number of spendable outputs. An output with data comes after them.
     pub(crate) outputs: u16,
     pub(crate) purpose: Purpose,
     /// Row of the table.

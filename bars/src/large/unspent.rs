@@ -10,11 +10,11 @@ const SPENT: u64 = u64::MAX;
 const MATURITY: u32 = 100;
 /// No more than this part of the chain.
 const MATURITY_PART: u32 = 20;
-/// Places looked at from where an age points to.
+/// Slots inspected from the one that an age points to.
 const STEPS: usize = 64;
-/// Outputs looked at for one choice before any will do.
+/// Outputs inspected for one choice before any is taken.
 const TRIES: usize = 8;
-/// Spent places that are kept before the list is packed, beside as many as can be spent.
+/// Spent slots that are kept before the list is packed, beside as many as can be spent.
 const SLACK: usize = 1 << 16;
 
 /// Ages of spent outputs in blocks, in thousandths of them. The first source of `bars/shape.csv` gives 80 % below a day and 15 % from a day to
@@ -47,7 +47,7 @@ impl Age {
 #[derive(Debug, Default)]
 pub(crate) struct Unspent {
     coins: Vec<u64>,
-    /// Place of the first output of each block; the last one is the block under way.
+    /// Slot of the first output of each block; the last one is the block under way.
     starts: Vec<usize>,
     live: usize,
     maturing: VecDeque<(u32, u64)>,

@@ -9,7 +9,7 @@ use paraffin_webhooks::WEBHOOKS_SCHEMA;
 use crate::command_line::AccountsArguments;
 use crate::keys::{self, KeysError, now};
 
-/// A backup cannot be made or put in its place.
+/// A backup cannot be made or restored.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AccountFileError {
     /// The instance cannot be determined.
@@ -44,7 +44,7 @@ pub(crate) async fn backup(into: &Path, accounts: &AccountsArguments) -> Result<
     Ok(())
 }
 
-/// Puts a backup in the place of the accounts of a stopped instance.
+/// Replaces the accounts of a stopped instance by a backup.
 ///
 /// # Errors
 /// See [`AccountFileError`]; then everything is as it was.

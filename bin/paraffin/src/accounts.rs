@@ -52,7 +52,7 @@ pub(crate) fn server(access: &AccessConfig) -> Option<ServerUrl> {
     access.database_url.as_ref().and_then(|url| url.reveal().parse().ok())
 }
 
-/// How windows are shared, where they are.
+/// Configuration of shared windows, where they are used.
 ///
 /// # Errors
 /// The address is none.

@@ -116,7 +116,7 @@ fn encode_burn(arguments: &BurnArguments) -> Result<Report, Refusal> {
     Ok(report::burn(&burn, DEPLOYMENT)?)
 }
 
-/// What could not even be read or written.
+/// Report about a payload that could not be decoded or encoded.
 fn refused(reason: &str) -> Report {
     Report {
         accepted: false,

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_are_told_from_methods() {
+    fn routes_are_distinguished_from_methods() {
         for route in ["get-address-balance", "/get-alkanes", "address-positions"] {
             assert!(is_route(route), "{route}");
         }

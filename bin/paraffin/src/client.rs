@@ -23,7 +23,7 @@ pub(crate) enum CallError {
     Unreachable {
         /// Base address.
         url: String,
-        /// What happened.
+        /// Why the connection failed.
         reason: String,
     },
     /// A parameter has the wrong form.

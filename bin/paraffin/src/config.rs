@@ -39,9 +39,9 @@ pub(crate) struct Config {
     /// Folder of the store and the accounts; default `<user data folder>/paraffin/<network>`.
     #[serde(default)]
     pub data_dir: Option<PathBuf>,
-    /// How to reach the Bitcoin node.
+    /// Address and credentials of the Bitcoin node.
     pub node: NodeSection,
-    /// Instances that answer in the place of a store of our own.
+    /// Instances that answer instead of an own store.
     #[serde(default)]
     pub upstream: UpstreamSection,
     /// HTTP server.
@@ -50,7 +50,7 @@ pub(crate) struct Config {
     /// Who may call beyond the holder of a key in the path.
     #[serde(default)]
     pub access: AccessConfig,
-    /// What each plan allows.
+    /// Limits of each plan.
     #[serde(default)]
     pub plans: Plans,
     /// Pages on which people manage keys, origins and aliases.

@@ -109,7 +109,7 @@ impl Console {
 /// Runs `paraffin account`.
 ///
 /// # Errors
-/// There is no instance at the place, or no owner; or see [`account_file`].
+/// There are no accounts at this location, or no owner; or see [`account_file`].
 pub(crate) async fn run(command: ConsoleAccountCommand) -> Result<(), Box<dyn std::error::Error>> {
     let accounts = match command {
         ConsoleAccountCommand::ResetOwner { accounts } => accounts,

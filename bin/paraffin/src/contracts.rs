@@ -99,7 +99,7 @@ pub(crate) fn builtins(network: Network, sources: &Sources<'_>) -> Result<Builti
     found.require().map(|()| found)
 }
 
-/// What engine and views share.
+/// State shared by engine and views.
 #[derive(Clone)]
 pub(crate) struct Contracts {
     network: Network,
@@ -206,17 +206,17 @@ impl Contracts {
         Ok(())
     }
 
-    /// What answers `metashrew_*` in the place of the native views.
+    /// The hosted views that answer `metashrew_*` instead of the native ones.
     pub(crate) fn hosted_views(&self, limits: &paraffin_gateway::Limits) -> Option<Arc<dyn HostedProgram>> {
         self.hosted.as_ref().and_then(|hosted| hosted.views(limits))
     }
 
-    /// How both engines compare, where they run.
+    /// State of the comparison of both engines, where both run.
     pub(crate) fn shadow(&self) -> Option<Shadow> {
         self.hosted.as_ref().and_then(Hosted::shadow)
     }
 
-    /// What the pool index asks contracts with.
+    /// Calls contracts for the pool index.
     pub(crate) fn probe(&self) -> PoolProbe {
         PoolProbe {
             parameters: Parameters::of(self.network),
@@ -225,7 +225,7 @@ impl Contracts {
         }
     }
 
-    /// What the gateway answers views with.
+    /// Parts of the gateway that answer views.
     pub(crate) fn parts(&self) -> AlkanesParts {
         AlkanesParts {
             parameters: Parameters::of(self.network),

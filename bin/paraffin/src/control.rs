@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "control.sock";
 /// The control socket cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
-    /// The path has no place in an address of the system, and the system offers no shorter one.
+    /// The path does not fit into a socket address, and `/proc` offers no shorter one.
     #[error("the path {0} is too long for a Unix socket: give a data folder with a shorter path")]
     TooLong(PathBuf),
     /// The system refuses.
@@ -32,21 +32,21 @@ pub(crate) enum ControlError {
     Socket {
         /// The socket.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
-    /// The instance went away in between.
+    /// The instance closed the connection before its last line.
     #[error("the instance ended before the answer was whole; see its log")]
     Gone,
-    /// The other side says something else than this program does.
+    /// The other side uses another version of the protocol.
     #[error("the instance is of another version: use the program that it runs")]
     OtherVersion,
-    /// The instance does not do it.
+    /// The instance refused the request.
     #[error("{0}")]
     Refused(String),
 }
 
-/// What can be asked for.
+/// Requests to the instance.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 enum Request {
@@ -66,7 +66,7 @@ enum Request {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    /// How far it is.
+    /// Progress of a snapshot.
     Progress {
         /// See [`SnapshotProgress::bytes`].
         bytes: u64,
@@ -75,11 +75,11 @@ enum Line {
         /// See [`SnapshotProgress::rows`].
         rows: u64,
     },
-    /// How far an export of rows is.
+    /// Progress of an export of rows.
     Rows(RowsProgress),
-    /// It is done; what the command prints.
+    /// The request is done; the summary that the command prints.
     Done(Value),
-    /// It was not done, and why.
+    /// The request failed; the reason.
     Refused(String),
 }
 

@@ -58,9 +58,9 @@ pub(crate) enum DevError {
     /// Leftovers of an earlier run cannot be removed.
     #[error("{path} cannot be removed: {source}")]
     Remove {
-        /// What was to be removed.
+        /// Path of the leftovers.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The folder holds another chain.
@@ -70,7 +70,7 @@ pub(crate) enum DevError {
     OtherChain {
         /// The folder.
         folder: PathBuf,
-        /// Seed of the chain there.
+        /// Seed of the chain in the folder.
         seed: u64,
         /// Blocks of its scenario.
         blocks: u32,
@@ -149,7 +149,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let ways_in = ways_in(instance.keys(), &keys).await?;
     let orders = Orders::start(instance.orderbook().cloned(), &devnet, arguments.seed, goes_on).await;
     let tip = wait_until_indexed(&instance, &devnet).await?;
-    stir(&instance, &devnet, tip).await;
+    send_unconfirmed(&instance, &devnet, tip).await;
 
     let console = owner(instance.console(), earlier_console.flatten()).await?;
     let base_url = format!("http://{}", instance.gateway().local_addr());
@@ -341,9 +341,9 @@ async fn ways_in(store: &DatabaseKeyStore, keys: &DevKeys) -> Result<WaysIn, Dev
     Ok(WaysIn { alias: ALIAS, origin: ORIGIN })
 }
 
-/// Leaves a few unconfirmed transactions once the live set follows, so that its stream contains a replacement.
-async fn stir(instance: &Instance, devnet: &Devnet, tip: BlockId) {
-    /// Longest wait for the live set. Without it the transactions are there all the same.
+/// Sends a few unconfirmed transactions once the live set follows the node, so that its stream contains a replacement.
+async fn send_unconfirmed(instance: &Instance, devnet: &Devnet, tip: BlockId) {
+    /// Longest wait for the live set. After it the transactions are sent anyway.
     const PATIENCE: Duration = Duration::from_secs(5);
     let agreement = instance.mempool().map(|mempool| mempool.agreement());
     if let Some(agreement) = agreement {

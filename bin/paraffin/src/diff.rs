@@ -33,23 +33,23 @@ enum DiffError {
         side: char,
         /// Its address.
         url: String,
-        /// What happened.
+        /// The failed call.
         source: CallError,
     },
-    /// They hold different things on purpose.
+    /// The instances cannot be compared: networks, formats or modules differ.
     #[error("{0}")]
     Unlike(String),
-    /// The heights asked for make no sense.
+    /// The range of heights is invalid.
     #[error("{0}")]
     Range(String),
-    /// Blocks came and went all the time.
+    /// The tips moved during each attempt.
     #[error(
         "the chain moved during each of {ATTEMPTS} comparisons: try again, or give --to below the last reorganisation"
     )]
     Moving,
 }
 
-/// What was found.
+/// Result of a comparison.
 #[derive(Debug)]
 struct Outcome {
     /// Tips of A and B.
@@ -145,7 +145,7 @@ async fn compare(sides: &mut Sides<'_>) -> Result<Outcome, DiffError> {
     Err(DiffError::Moving)
 }
 
-/// Instances with different networks, formats or modules differ everywhere, which says nothing of either.
+/// Instances with different networks, formats or modules differ everywhere, so a comparison is meaningless.
 fn check_alike(a: &Digests, b: &Digests) -> Result<(), DiffError> {
     let unlike = |what: &str, of_a: &dyn std::fmt::Display, of_b: &dyn std::fmt::Display| {
         Err(DiffError::Unlike(format!("{what} differs: A has {of_a}, B has {of_b}; such instances cannot be compared")))

@@ -123,7 +123,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     #[test]
-    fn the_need_is_told_in_bytes_by_part_and_a_small_disk_is_named_with_the_way_out() {
+    fn the_need_is_reported_in_bytes_by_part_and_a_small_disk_with_a_remedy() {
         let need = DiskNeed::of(600 * GIB, 900_000, Some(5_000), RawTransactionsSetting::Node, 160 << 20, None);
         assert_eq!(need.index, 210 * GIB);
         assert_eq!(need.undo, 2_500_000_000);

@@ -28,7 +28,7 @@ use crate::snapshot::Shown;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportRequest {
-    /// What.
+    /// The dataset to export.
     pub(crate) dataset: DatasetName,
     /// Of candles: the name of the timeframe.
     #[serde(default)]
@@ -47,12 +47,12 @@ pub(crate) struct ExportRequest {
     pub(crate) token: Option<String>,
     /// The file.
     pub(crate) file: PathBuf,
-    /// Whether a file that is there is replaced.
+    /// Whether an existing file is replaced.
     #[serde(default)]
     pub(crate) force: bool,
 }
 
-/// What can be exported.
+/// The datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DatasetName {
@@ -62,12 +62,12 @@ pub(crate) enum DatasetName {
     Balances,
 }
 
-/// How far an export is.
+/// Progress of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RowsProgress {
     /// Blocks, pools or alkanes that are done.
     pub(crate) done: u64,
-    /// How many there are.
+    /// All blocks, pools or alkanes of the export.
     pub(crate) total: u64,
     /// Rows so far.
     pub(crate) rows: u64,
@@ -90,7 +90,7 @@ pub(crate) enum ExportError {
     Path {
         /// As it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// A data folder says too little of a stopped instance.
@@ -190,7 +190,7 @@ fn show(shown: &mut Shown, now: RowsProgress) {
 #[cfg(not(feature = "parquet"))]
 pub(crate) use self::without::{WriteError, write};
 
-/// What a program without the feature says.
+/// Error of a program built without the feature.
 #[cfg(not(feature = "parquet"))]
 mod without {
     use super::{AtomicBool, ExportRequest, RowsProgress, Value};

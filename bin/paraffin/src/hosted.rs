@@ -23,7 +23,7 @@ pub(crate) use extract::extract;
 /// Longest time that the program may be given for one block, in seconds: a day.
 const BLOCK_SECONDS_MAX: u64 = 86_400;
 
-/// Which engine's answers are served.
+/// The engine whose answers are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EngineSetting {

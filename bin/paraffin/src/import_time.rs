@@ -1,11 +1,11 @@
-//! How long an import takes: what a megabyte of blocks costs by its place in the chain, from measurements of the large chain
+//! How long an import takes: the cost of a megabyte of blocks by its offset in the chain, from measurements of the large chain
 //! (docs/performance.md), whose shape is that of mainnet.
 
 use std::time::Duration;
 
 use paraffin_primitives::Network;
 
-/// Places in the chain, in thousandths of its bytes, and what a megabyte costs up to the next place, in thousandths of the mean of the
+/// Offsets in the chain, in thousandths of its bytes, and the cost of a megabyte up to the next offset, in thousandths of the mean of the
 /// whole: `benches/results/2026-11-27-large-20-merges.csv`, all modules, caches of 256 MiB.
 const COSTS: [(u32, u32); 11] = [
     (0, 349),
@@ -40,8 +40,8 @@ impl ImportTime {
         Self { network, chain_bytes: (chain_bytes as f64).max(1.0) }
     }
 
-    /// The time that remains when the import began with `from` bytes indexed and has applied `applied` more in `elapsed`: the work that
-    /// lies ahead at the pace of the work done. `None` while nothing moves.
+    /// The time that remains when the import began with `from` bytes indexed and has applied `applied` more in `elapsed`: the remaining
+    /// work at the pace of the work done. `None` before the first progress.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn left(&self, from: u64, applied: u64, elapsed: Duration) -> Option<Duration> {
         let from = from as f64;
@@ -50,16 +50,16 @@ impl ImportTime {
         (done > 0.0).then(|| Duration::try_from_secs_f64(elapsed.as_secs_f64() * ahead / done).ok()).flatten()
     }
 
-    /// What the blocks from byte `from` to byte `to` cost, in parts of what all cost.
+    /// Cost of the blocks from byte `from` to byte `to`, as a share of the cost of all blocks.
     fn work(&self, from: f64, to: f64) -> f64 {
         let [from, to] = [from, to].map(|bytes| (bytes / self.chain_bytes).clamp(0.0, 1.0));
         // The shape of a development chain is not known.
         if self.network == Network::Regtest {
             return to - from;
         }
-        let ends = COSTS[1..].iter().map(|(place, _)| *place).chain([1000]);
+        let ends = COSTS[1..].iter().map(|(offset, _)| *offset).chain([1000]);
         let parts = COSTS.iter().zip(ends).map(|((begin, cost), end)| {
-            let [begin, end] = [*begin, end].map(|place| f64::from(place) / 1000.0);
+            let [begin, end] = [*begin, end].map(|offset| f64::from(offset) / 1000.0);
             (to.min(end) - from.max(begin)).max(0.0) * f64::from(*cost) / 1000.0
         });
         parts.sum()
@@ -112,7 +112,7 @@ mod tests {
     /// At every tenth of the measured chain the rest is foretold within a fifth; by the mean so far it would not be.
     #[test]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the bytes of a chain
-    fn the_rest_of_the_measured_chain_is_foretold_better_than_by_the_mean_so_far() {
+    fn the_rest_of_the_measured_chain_is_predicted_better_than_by_the_mean_so_far() {
         let rows = measured();
         let mut mean_is_wrong = false;
         for tenth in 1..10 {

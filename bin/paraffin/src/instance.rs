@@ -61,7 +61,7 @@ pub(crate) enum InstanceError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The store refused.
@@ -336,7 +336,7 @@ impl Indexing {
         Ok(Self { status, stop, thread })
     }
 
-    /// What the index is doing.
+    /// Status of the index.
     pub(crate) fn status(&self) -> watch::Receiver<IndexStatus> {
         self.status.clone()
     }
@@ -344,7 +344,7 @@ impl Indexing {
     /// Asks the thread to end and waits for it.
     ///
     /// # Errors
-    /// Why indexing had stopped before.
+    /// Indexing had stopped before with this error.
     pub(crate) async fn stop(self) -> Result<(), InstanceError> {
         self.stop.send_replace(true);
         self.ended().await
@@ -353,7 +353,7 @@ impl Indexing {
     /// Waits until the thread ends by itself.
     ///
     /// # Errors
-    /// Why indexing stopped.
+    /// Indexing stopped with this error.
     pub(crate) async fn ended(self) -> Result<(), InstanceError> {
         let thread = self.thread;
         match tokio::task::spawn_blocking(move || thread.join()).await {
@@ -562,7 +562,7 @@ impl Instance {
         &self.gateway
     }
 
-    /// What the index is doing.
+    /// Status of the index.
     pub(crate) fn status(&self) -> watch::Receiver<IndexStatus> {
         self.indexing.status()
     }

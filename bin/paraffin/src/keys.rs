@@ -17,7 +17,7 @@ use crate::command_line::{AccountsArguments, KeysCommand, LimitArguments};
 use crate::config::{Config, ConfigError};
 use crate::instance::accounts_file;
 
-/// Who changes keys, for the audit log.
+/// Actor of changes to keys, for the audit log.
 const ACTOR: &str = "command line";
 
 /// A `keys` command failed.

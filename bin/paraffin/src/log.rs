@@ -14,17 +14,17 @@ use crate::config::{LogFormat, LogSection};
 /// Has a panic report where it happened and nothing else: its message may hold what a caller sent, a key included.
 pub(crate) fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let place = place(panic);
+        let location = location(panic);
         if tracing::event_enabled!(tracing::Level::ERROR) {
-            tracing::error!(place, "the program has a defect: a panic");
+            tracing::error!(place = location, "the program has a defect: a panic");
         } else {
-            eprintln!("paraffin: the program has a defect: a panic at {place}");
+            eprintln!("paraffin: the program has a defect: a panic at {location}");
         }
     }));
 }
 
-fn place(panic: &std::panic::PanicHookInfo<'_>) -> String {
-    panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string)
+fn location(panic: &std::panic::PanicHookInfo<'_>) -> String {
+    panic.location().map_or_else(|| "an unknown location".to_owned(), ToString::to_string)
 }
 
 /// How often lines that were dropped are reported.
@@ -118,7 +118,7 @@ mod tests {
     fn a_panic_tells_its_place_and_not_what_it_says() {
         let logged = Arc::new(Mutex::new(String::new()));
         let heard = Arc::clone(&logged);
-        std::panic::set_hook(Box::new(move |panic| *heard.lock().unwrap() = super::place(panic)));
+        std::panic::set_hook(Box::new(move |panic| *heard.lock().unwrap() = super::location(panic)));
         let key = "0123456789abcdef0123456789abcdef";
         assert!(std::panic::catch_unwind(|| panic!("no such key: {key}")).is_err());
         let _ = std::panic::take_hook();

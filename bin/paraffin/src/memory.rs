@@ -124,7 +124,7 @@ impl MemorySection {
     }
 }
 
-/// Why the memory cannot be shared out.
+/// The memory cannot be divided among the parts.
 pub(crate) enum Problem {
     Type(Box<figment::Error>),
     Value(String),

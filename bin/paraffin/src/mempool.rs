@@ -24,7 +24,7 @@ pub(crate) struct MempoolSection {
     pub esplora: bool,
     /// Further nodes to listen to, which may announce a transaction earlier. A transaction that the own node does not accept is soon removed.
     pub peers: Vec<SocketAddr>,
-    /// Megabytes of raw transactions; beyond it those that pay least leave.
+    /// Megabytes of raw transactions; beyond it those with the lowest fee rate are evicted.
     pub size_mb: usize,
     /// Hours after which a transaction is removed.
     pub expiry_hours: u64,

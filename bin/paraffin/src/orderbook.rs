@@ -54,7 +54,7 @@ pub(crate) struct OrderbookSection {
     pub nats_certificate_file: Option<PathBuf>,
     /// PEM file of its key.
     pub nats_key_file: Option<PathBuf>,
-    /// Tables whose rows are orders, beside or in the place of the shipped ones.
+    /// Tables whose rows are orders, in addition to the shipped ones or replacing them.
     pub tables: BTreeMap<String, Table>,
     /// Words of a row's state beside the shipped ones.
     pub statuses: BTreeMap<String, Status>,

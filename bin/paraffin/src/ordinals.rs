@@ -17,9 +17,9 @@ pub(crate) struct OrdinalsSection {
     pub enabled: bool,
     /// Whether the sats of every unspent output are followed, from the first block on. Fixed when the index is made.
     pub sats: bool,
-    /// A server of `ord` that answers `ord_*` in the place of the index.
+    /// A server of `ord` that answers `ord_*` instead of the index.
     pub ord_url: Option<String>,
-    /// A server of OPI that answers `/v4/opi` in the place of the index.
+    /// A server of OPI that answers `/v4/opi` instead of the index.
     pub opi_url: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Default for OrdinalsSection {
 }
 
 impl OrdinalsSection {
-    /// The servers that answer in the place of the index.
+    /// The servers that answer instead of the index.
     ///
     /// # Errors
     /// What is wrong with an address, without the address.
@@ -59,7 +59,7 @@ impl OrdinalsSection {
         Ok(Families { ord: address("ord_url", &self.ord_url)?, opi: address("opi_url", &self.opi_url)? })
     }
 
-    /// What the index takes disk for.
+    /// Contents of the index that determine its size on disk.
     pub(crate) fn disk(&self, network: Network) -> Option<OrdinalsNeed> {
         let first_height = Parameters::of(network).first_inscription_height;
         self.enabled.then_some(OrdinalsNeed { first_height, sats: self.sats })

@@ -40,7 +40,7 @@ pub(crate) enum ReplayError {
     File {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// A file holds something else.
@@ -68,14 +68,14 @@ pub(crate) enum ReplayError {
     /// The folder already holds something.
     #[error("{0} already holds an index: give an empty folder")]
     FolderUsed(PathBuf),
-    /// A transaction came back wrong.
+    /// Transactions are answered incorrectly.
     #[error("{wrong} of {total} transactions are not answered rightly, the first is {first}")]
     Unanswered {
-        /// How many.
+        /// Number of wrong answers.
         wrong: usize,
-        /// Of how many.
+        /// Number of transactions.
         total: usize,
-        /// One of them.
+        /// The first transaction with a wrong answer.
         first: Txid,
     },
     /// The indexer program cannot be run.
@@ -87,10 +87,10 @@ pub(crate) enum ReplayError {
     /// The native engine has not all built-in contracts.
     #[error(transparent)]
     Builtins(#[from] BuiltinsError),
-    /// What the native engine did cannot be read back.
+    /// The state of the native engine cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
-    /// What the program wrote cannot be read back.
+    /// The state of the program cannot be read.
     #[error(transparent)]
     Hosted(#[from] paraffin_hosted::ReadError),
     /// Standard output is closed.

@@ -8,7 +8,7 @@ use crate::progress;
 /// Runs until `SIGTERM`, then for `[gateway] drain_seconds` more; or until `SIGINT`.
 ///
 /// # Errors
-/// What kept the instance from starting.
+/// The instance could not be started.
 pub(crate) async fn run(config: Config) -> Result<(), Box<dyn std::error::Error>> {
     let leave = Leave::listen()?;
     if config.upstream.is_used() {

@@ -31,12 +31,12 @@ pub(crate) enum SnapshotError {
     /// The running instance.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// The place of the file cannot be determined.
+    /// The absolute path of the file cannot be determined.
     #[error("{path}: {source}", path = .path.display())]
     Path {
         /// As it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// A process has the store and takes no requests.
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_too_small_is_told_before_anything_is_written() {
+    fn a_disk_that_is_too_small_is_reported_before_anything_is_written() {
         let folder = tempfile::tempdir().unwrap();
         assert!(require_space(folder.path(), 1).is_ok());
         let Err(error) = require_space(folder.path(), u64::MAX) else { panic!("there is no such disk") };
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_tells_bytes_rate_and_time_left() {
+    fn progress_shows_bytes_rate_and_time_left() {
         let now = SnapshotProgress { bytes: 10 << 20, bytes_total: 110 << 20, rows: 5 };
         let text = describe("read", now, Duration::from_secs(1));
         assert_eq!(text, "10.0 MiB read, 10.0 MiB/s, 100.0 MiB left, about 10 s");

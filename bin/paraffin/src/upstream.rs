@@ -1,4 +1,4 @@
-//! A gateway without a store: it decides who may call, and hands what is asked to instances that have an index.
+//! A gateway without a store: it authenticates callers and forwards requests to instances that have an index.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::leave::Leave;
 use crate::log;
 use crate::memory::MemorySection;
 
-/// `[upstream]`: the instances that answer in the place of a store of our own.
+/// `[upstream]`: the instances that answer instead of an own store.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct UpstreamSection {
@@ -85,7 +85,7 @@ impl UpstreamSection {
 /// Runs until `leave` says so, as an instance does.
 ///
 /// # Errors
-/// What kept the gateway from starting.
+/// The gateway could not be started.
 pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn std::error::Error>> {
     let Behind { addresses, key } = config.upstream.behind()?;
     let folder = config.data_dir();

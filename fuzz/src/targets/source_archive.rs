@@ -67,9 +67,9 @@ fn found(root: &Path, folder: &Path, files: &mut Vec<(String, u64)>, entries: &m
 
 pub(crate) fn run(bytes: &[u8]) {
     let Some((form, rest)) = bytes.split_first() else { return };
-    let place = std::env::temp_dir().join(format!("paraffin-fuzz-archive-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&place);
-    let tree = place.join("tree");
+    let scratch = std::env::temp_dir().join(format!("paraffin-fuzz-archive-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&scratch);
+    let tree = scratch.join("tree");
     fs::create_dir_all(&tree).expect("a folder");
     let tree = tree.canonicalize().expect("it is there");
     let unpacked = match form % 8 {
@@ -81,11 +81,11 @@ pub(crate) fn run(bytes: &[u8]) {
     found(&tree, &tree, &mut files, &mut entries);
     assert!(entries <= LIMITS.entries_max, "{entries} entries");
     assert!(files.iter().map(|(_, size)| size).sum::<u64>() <= LIMITS.bytes_max);
-    assert_eq!(fs::read_dir(&place).expect("a folder").count(), 1, "no file is beside the tree");
+    assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 1, "no file is beside the tree");
     if let Ok(unpacked) = unpacked {
         files.sort();
         let unpacked: Vec<_> = unpacked.into_iter().map(|SourceFile { path, size, .. }| (path, size)).collect();
         assert_eq!(unpacked, files);
     }
-    let _ = fs::remove_dir_all(&place);
+    let _ = fs::remove_dir_all(&scratch);
 }

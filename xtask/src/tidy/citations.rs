@@ -22,14 +22,14 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| file.is_rust()) {
         for comment in comments(&file.text) {
-            let at = |place, what: String| Finding::at(&file.path, comment.line(place), what);
-            for (place, what) in notes(&comment.text) {
+            let at = |offset, what: String| Finding::at(&file.path, comment.line(offset), what);
+            for (offset, what) in notes(&comment.text) {
                 let what = format!("`{what}` is not in the repository: cite a page, or say the rule itself");
-                findings.push(at(place, what));
+                findings.push(at(offset, what));
             }
-            for (place, number) in sections(&comment.text) {
+            for (offset, number) in sections(&comment.text) {
                 if !pages.iter().any(|page| page.holds(&number)) {
-                    findings.push(at(place, format!("no page below {PAGES} has protocol {number}")));
+                    findings.push(at(offset, format!("no page below {PAGES} has protocol {number}")));
                 }
             }
         }
@@ -61,7 +61,7 @@ impl<'f> Page<'f> {
     }
 
     fn names(&self, part: &str) -> bool {
-        self.text.match_indices('B').any(|(place, _)| number(&self.text[place..]) == Some(part))
+        self.text.match_indices('B').any(|(offset, _)| number(&self.text[offset..]) == Some(part))
     }
 }
 
@@ -74,8 +74,8 @@ struct Comment {
 
 impl Comment {
     /// Index of the line that contains an offset of the text.
-    fn line(&self, place: usize) -> usize {
-        self.lines.iter().rev().find(|(begin, _)| *begin <= place).map_or(0, |(_, index)| *index)
+    fn line(&self, offset: usize) -> usize {
+        self.lines.iter().rev().find(|(begin, _)| *begin <= offset).map_or(0, |(_, index)| *index)
     }
 }
 
@@ -102,8 +102,8 @@ fn comments(source: &str) -> Vec<Comment> {
 
 /// The code of a line and what its comment says. Two slashes without white space before them are part of an address.
 fn split(line: &str) -> Option<(&str, &str)> {
-    let mut slashes = line.match_indices("//").map(|(place, _)| place);
-    let begin = slashes.find(|place| *place == 0 || line[..*place].ends_with([' ', '\t']))?;
+    let mut slashes = line.match_indices("//").map(|(offset, _)| offset);
+    let begin = slashes.find(|offset| *offset == 0 || line[..*offset].ends_with([' ', '\t']))?;
     let (code, comment) = line.split_at(begin);
     Some((code, comment.trim_start_matches(['/', '!']).trim()))
 }
@@ -111,24 +111,24 @@ fn split(line: &str) -> Option<(&str, &str)> {
 /// Where a comment cites notes that are not in the repository, and how.
 fn notes(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
-    for (place, word) in text.match_indices("seed ") {
-        let rest = &text[place + word.len()..];
+    for (offset, word) in text.match_indices("seed ") {
+        let rest = &text[offset + word.len()..];
         let is_named = rest.starts_with(['A', 'B']);
         if is_named && !rest[1..].starts_with(|next: char| next.is_alphanumeric() || next == '_') {
-            found.push((place, &text[place..=place + word.len()]));
+            found.push((offset, &text[offset..=offset + word.len()]));
         }
     }
-    for (place, word) in text.match_indices("decisions") {
-        let rest = &text[place + word.len()..];
+    for (offset, word) in text.match_indices("decisions") {
+        let rest = &text[offset + word.len()..];
         let Some(rest) = rest.strip_prefix('`').unwrap_or(rest).strip_prefix(' ') else { continue };
         let count = digits(rest);
         let is_page = count == DECISION_DIGITS && digits(rest[count..].strip_prefix('.').unwrap_or_default()) == 0;
         if count > 0 && !is_page {
-            found.push((place, word));
+            found.push((offset, word));
         }
     }
     for words in ["`research`", "research on "] {
-        found.extend(text.match_indices(words).map(|(place, _)| (place, "research")));
+        found.extend(text.match_indices(words).map(|(offset, _)| (offset, "research")));
     }
     found
 }
@@ -137,17 +137,17 @@ fn notes(text: &str) -> Vec<(usize, &str)> {
 fn sections(text: &str) -> Vec<(usize, String)> {
     let mut cited = Vec::new();
     for (begin, word) in text.match_indices("rotocol ") {
-        let mut place = begin + word.len();
+        let mut offset = begin + word.len();
         let mut first: Option<u32> = None;
-        while let Some(number) = number(&text[place..]) {
+        while let Some(number) = number(&text[offset..]) {
             let whole: Option<u32> = number[1..].parse().ok();
             if let (Some(first), Some(last)) = (first, whole) {
-                cited.extend((first + 1..last).map(|between| (place, format!("B{between}"))));
+                cited.extend((first + 1..last).map(|between| (offset, format!("B{between}"))));
             }
-            cited.push((place, number.to_owned()));
-            place += number.len();
-            let Some(between) = BETWEEN.iter().find(|between| text[place..].starts_with(**between)) else { break };
-            place += between.len();
+            cited.push((offset, number.to_owned()));
+            offset += number.len();
+            let Some(between) = BETWEEN.iter().find(|between| text[offset..].starts_with(**between)) else { break };
+            offset += between.len();
             first = whole.filter(|_| *between == RANGE);
         }
     }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_that_nobody_has_are_found() {
+    fn citations_of_missing_notes_are_found() {
         for cited in [
             "seed A",
             "seed B, Limits",

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_nobody_uses_is_found() {
+    fn an_unused_crate_is_found() {
         let manifest = "[dependencies]\nbytes.workspace = true\n[dev-dependencies]\nhyper.workspace = true\n";
         assert_eq!(texts(&used(&wanted(), &[sample("crates/store/Cargo.toml", manifest)])), [""; 0]);
         assert_eq!(used(&wanted(), &[sample("crates/store/Cargo.toml", "[dependencies]\n")]).len(), 2);

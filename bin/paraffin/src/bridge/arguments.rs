@@ -28,7 +28,7 @@ pub(crate) enum BridgeCommand {
     Check(CheckCommand),
 }
 
-/// What can be written.
+/// Payloads to encode.
 #[derive(Debug, Subcommand)]
 pub(crate) enum EncodeCommand {
     /// bridgeData of a deposit
@@ -118,7 +118,7 @@ pub(crate) struct BurnArguments {
     pub burn_data: String,
 }
 
-/// What can be read.
+/// Payloads to decode.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DecodeCommand {
     /// The payload of a deposit
@@ -137,7 +137,7 @@ pub(crate) struct Hexadecimal {
     pub bytes: String,
 }
 
-/// What can be judged.
+/// Scripts to check.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CheckCommand {
     /// A script in its role

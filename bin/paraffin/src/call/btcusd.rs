@@ -15,7 +15,7 @@ pub(super) const BTCUSD: &str = "btcusd";
 /// The pool that is meant where none is named.
 const POOL: AlkaneId = AlkaneId { block: 4, tx: 1778 };
 
-/// What is sold, and to which pool.
+/// Parameters of a quote: pool, sold token, amount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Order {
     pool: AlkaneId,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_told_in_lines_and_a_refusal_is_an_error() {
+    fn an_answer_is_printed_in_lines_and_a_refusal_is_an_error() {
         let asked = order(&words("quote 4:1776 10000000000")).unwrap();
         let text = |text: &str| text.to_owned();
         let mut quote = QuoteResponse {

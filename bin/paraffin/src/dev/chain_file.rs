@@ -28,7 +28,7 @@ pub(crate) enum ChainFileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The file holds something else.

@@ -26,7 +26,7 @@ pub(crate) enum ManifestError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// It is there but not ours.
@@ -58,7 +58,7 @@ pub(crate) struct Manifest {
     node: DevNode,
     /// The keys.
     pub keys: DevKeys,
-    /// Who signs in to the console.
+    /// Credentials for the console.
     #[serde(default)]
     pub console: Option<DevConsole>,
     alias: Option<String>,
@@ -68,7 +68,7 @@ pub(crate) struct Manifest {
     samples: DevSamples,
 }
 
-/// How to reach the node.
+/// Address and credentials of the node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct DevNode {
     rpc_url: String,
@@ -99,7 +99,7 @@ pub(crate) struct DevConsole {
     pub password: String,
 }
 
-/// How to call without a key.
+/// Credentials other than a key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaysIn {
     /// Segment of the path.
@@ -112,7 +112,7 @@ pub(crate) struct WaysIn {
 struct DevAccount {
     name: String,
     address: String,
-    /// What the address pays, in hexadecimal digits.
+    /// Script of the address, in hexadecimal digits.
     #[serde(default)]
     script: String,
     wif: String,
@@ -225,7 +225,7 @@ impl Manifest {
         self
     }
 
-    /// The same with who signs in to the console.
+    /// The manifest with credentials for the console.
     pub(crate) fn with_console(self, console: Option<DevConsole>) -> Self {
         Self { console, ..self }
     }

@@ -97,7 +97,7 @@ fn moved(rate: &str, thousandths: u64) -> String {
     if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") }
 }
 
-/// Puts the whole file in place at once, so that no reader sees half of one.
+/// Replaces the file atomically, so that no reader sees a partial one.
 fn write(folder: &Path, feed: &Feed) -> std::io::Result<()> {
     let next = folder.join(NEXT);
     std::fs::write(&next, serde_json::to_vec_pretty(feed)?)?;

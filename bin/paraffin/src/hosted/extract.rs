@@ -23,7 +23,7 @@ pub(crate) enum ExtractError {
     File {
         /// The file or folder.
         file: String,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// A file of the same name holds something else.

@@ -1,4 +1,4 @@
-//! `[orderbook] nats_…`: a stream of NATS JetStream in the place of the log in the data folder.
+//! `[orderbook] nats_…`: a stream of NATS JetStream instead of the log in the data folder.
 
 use std::fmt;
 

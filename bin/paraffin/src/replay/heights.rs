@@ -72,23 +72,23 @@ fn height_in(script: &[u8]) -> Option<Height> {
 /// # Errors
 /// No linked block states its height, or the stated heights contradict each other.
 pub(super) fn with_heights(blocks: Vec<LooseBlock>, network: Network) -> Result<Vec<ConnectedBlock>, ReplayError> {
-    let mut places: HashMap<BlockHash, usize> = HashMap::new();
-    for (place, block) in blocks.iter().enumerate() {
-        places.entry(block.hash()).or_insert(place);
+    let mut index_by_hash: HashMap<BlockHash, usize> = HashMap::new();
+    for (index, block) in blocks.iter().enumerate() {
+        index_by_hash.entry(block.hash()).or_insert(index);
     }
-    let depths = depths(&blocks, &places);
+    let depths = depths(&blocks, &index_by_hash);
     let mut chains: HashMap<usize, Vec<(usize, Height)>> = HashMap::new();
-    for place in places.into_values() {
-        let (root, depth) = depths[place];
-        chains.entry(root).or_default().push((place, depth));
+    for index in index_by_hash.into_values() {
+        let (root, depth) = depths[index];
+        chains.entry(root).or_default().push((index, depth));
     }
     let mut heights = HashMap::new();
     for (root, chain) in chains {
         let base = base(&blocks, root, &chain, network)?;
-        heights.extend(chain.into_iter().map(|(place, depth)| (place, base.saturating_add(depth))));
+        heights.extend(chain.into_iter().map(|(index, depth)| (index, base.saturating_add(depth))));
     }
-    let connected = blocks.into_iter().enumerate().filter_map(|(place, block)| {
-        let height = *heights.get(&place)?;
+    let connected = blocks.into_iter().enumerate().filter_map(|(index, block)| {
+        let height = *heights.get(&index)?;
         let id = BlockId { height, hash: block.hash() };
         let CheckedBlock { block, size, txids, offsets } = block.checked;
         Some(ConnectedBlock { id, block, size, txids, offsets, spent: None })
@@ -97,32 +97,32 @@ pub(super) fn with_heights(blocks: Vec<LooseBlock>, network: Network) -> Result<
 }
 
 /// For each block the lowest one that it is linked with, and the number of blocks between them.
-fn depths(blocks: &[LooseBlock], places: &HashMap<BlockHash, usize>) -> Vec<(usize, Height)> {
+fn depths(blocks: &[LooseBlock], index_by_hash: &HashMap<BlockHash, usize>) -> Vec<(usize, Height)> {
     let mut known: Vec<Option<(usize, Height)>> = vec![None; blocks.len()];
     for start in 0..blocks.len() {
         let mut path = Vec::new();
-        let mut place = start;
+        let mut index = start;
         let (root, mut depth) = loop {
-            if let Some(found) = known[place] {
+            if let Some(found) = known[index] {
                 break found;
             }
-            path.push(place);
-            match places.get(&blocks[place].parent()) {
+            path.push(index);
+            match index_by_hash.get(&blocks[index].parent()) {
                 // A block has a hash of its parent's, so no path comes back to where it was.
-                Some(parent) => place = *parent,
+                Some(parent) => index = *parent,
                 None => {
                     path.pop();
-                    known[place] = Some((place, 0));
-                    break (place, 0);
+                    known[index] = Some((index, 0));
+                    break (index, 0);
                 }
             }
         };
-        for place in path.into_iter().rev() {
+        for index in path.into_iter().rev() {
             depth += 1;
-            known[place] = Some((root, depth));
+            known[index] = Some((root, depth));
         }
     }
-    known.into_iter().enumerate().map(|(place, found)| found.unwrap_or((place, 0))).collect()
+    known.into_iter().enumerate().map(|(index, found)| found.unwrap_or((index, 0))).collect()
 }
 
 /// Height of the lowest of linked blocks.
@@ -137,7 +137,7 @@ fn base(
         return Ok(0);
     }
     let stated: Vec<(Height, Option<Height>)> =
-        chain.iter().map(|(place, depth)| (*depth, blocks[*place].stated())).collect();
+        chain.iter().map(|(index, depth)| (*depth, blocks[*index].stated())).collect();
     let bases: BTreeSet<Height> =
         stated.iter().filter_map(|(depth, height)| height.as_ref()?.checked_sub(*depth)).collect();
     // Where BIP34 applies, every block must state the height that it would have.

@@ -36,7 +36,7 @@ pub(crate) enum TxCommand {
 }
 
 impl TxCommand {
-    /// What all commands have.
+    /// Options of all commands.
     pub(crate) const fn common(&self) -> &CommonArguments {
         match self {
             Self::Deploy(arguments) => &arguments.common,
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn satoshis_are_told_from_alkanes() {
+    fn satoshis_are_distinguished_from_alkanes() {
         assert_eq!("50000".parse(), Ok(Sent::Sats(50_000)));
         let id = AlkaneId { block: 2, tx: 0 };
         assert_eq!("2:0=7".parse(), Ok(Sent::Alkane(AlkaneAmount { id, amount: Amount(7) })));

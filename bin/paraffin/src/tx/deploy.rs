@@ -12,9 +12,9 @@ use super::instance::{self, Endpoint};
 use super::session::{Session, Signer};
 use super::{TxError, alkanes, integers, report};
 
-/// How gzip begins.
+/// Magic bytes of gzip.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// How a WebAssembly module begins.
+/// Magic bytes of a WebAssembly module.
 const WASM_MAGIC: [u8; 4] = *b"\0asm";
 
 /// Deploys, reveals again, or recovers.

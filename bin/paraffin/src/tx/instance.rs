@@ -26,7 +26,7 @@ const COINS_MAX: usize = 20_000;
 /// The confirmation target whose estimate is paid, in blocks.
 const FEE_TARGET_BLOCKS: &str = "3";
 
-/// An instance as seen from here; tests put canned answers in its place.
+/// The API of an instance; tests use canned answers instead.
 pub(super) trait Endpoint {
     /// Results in the order of the calls.
     async fn methods(&self, calls: Vec<MethodCall>) -> Result<Vec<Result<Value, Refusal>>, CallError>;
@@ -48,7 +48,7 @@ impl Endpoint for Client {
     }
 }
 
-/// A message to be tried out.
+/// A message to simulate.
 pub(super) struct Attempt<'a> {
     pub cellpack: &'a Cellpack,
     pub incoming: &'a Alkanes,
@@ -56,7 +56,7 @@ pub(super) struct Attempt<'a> {
     pub within: Option<(&'a Transaction, u32, u32, u32)>,
 }
 
-/// What the network is, by the node.
+/// The network, as the node reports it.
 pub(super) async fn network(endpoint: &impl Endpoint) -> Result<Network, CallError> {
     let info = one(endpoint, "btc_getblockchaininfo", json!([])).await?;
     let chain = info.get("chain").and_then(Value::as_str).unwrap_or_default();

@@ -21,9 +21,9 @@ pub(super) struct Simulation {
     pub reverts: Option<String>,
     /// Fuel that it used, when the instance reports it.
     pub fuel: Option<u128>,
-    /// What is printed.
+    /// Lines to print.
     pub lines: Vec<String>,
-    /// The same for programs.
+    /// The simulation as JSON.
     pub json: Value,
     /// Data that the contract returned.
     pub data: Vec<u8>,
@@ -81,9 +81,9 @@ impl Simulation {
 /// A decoded trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct TraceReport {
-    /// What is printed, one line for each event.
+    /// Lines to print, one for each event.
     pub lines: Vec<String>,
-    /// The events as the instance gave them.
+    /// The events as the instance returned them.
     pub json: Value,
     /// Contracts that were created.
     pub created: Vec<AlkaneId>,
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revert_tells_its_reason_and_cannot_steer_the_terminal() {
+    fn a_revert_shows_its_reason_without_control_characters() {
         let answer = json!({"status": 1, "execution": {"data": "0x", "error": "ALKANES: revert: \u{1b}[2Jno\n"}});
         assert_eq!(Simulation::read(&answer).unwrap().reverts.unwrap(), "ALKANES: revert: [2Jno");
         let coded = json!({"status": 1, "execution": {"data": "0x08c379a06e6f", "error": null}});
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_tells_calls_creations_and_the_end() {
+    fn a_trace_shows_calls_creations_and_the_end() {
         let trace = json!([
             {"event": "create", "data": {"block": "0x2", "tx": "0x5"}},
             {"event": "invoke", "data": {"type": "call", "context": {

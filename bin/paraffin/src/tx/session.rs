@@ -35,15 +35,15 @@ const WAIT_STEP: Duration = Duration::from_secs(1);
 /// Looks for the trace after the block.
 const TRACE_LOOKS: u32 = 20;
 
-/// Who signs.
+/// How transactions are signed.
 pub(super) enum Signer {
-    /// This program.
+    /// This program signs with its key.
     Key(Box<Key>),
     /// The owner of the address, from a PSBT.
     Elsewhere,
 }
 
-/// What a command needs to know.
+/// Instance, options and owner of one `tx` command.
 pub(super) struct Session<'a, E> {
     endpoint: E,
     common: &'a CommonArguments,
@@ -117,7 +117,7 @@ impl<'a, E: Endpoint> Session<'a, E> {
         }
     }
 
-    /// Whether nothing is to be signed.
+    /// Whether this is a dry run: nothing is signed or sent.
     pub(super) const fn stops_here(&self) -> bool {
         self.common.dry_run
     }
@@ -217,7 +217,7 @@ impl<'a, E: Endpoint> Session<'a, E> {
         }
     }
 
-    /// What will move.
+    /// Prints the plan.
     pub(super) fn show(&self, plan: &Plan) {
         for line in report::lines(plan, self.network, &self.owner) {
             self.say(&line);

@@ -110,7 +110,7 @@ fn without_a_person_or_a_yes_nothing_is_sent() {
 }
 
 #[test]
-fn an_instance_that_lies_about_a_value_is_found_out() {
+fn an_instance_with_a_wrong_value_is_detected() {
     let message = refused(with_coin(&funding(100_000, false), 90_000, 6), &["send", STRANGER, "40000", "--yes"]);
     assert!(message.contains("do not trust it"), "{message}");
 }

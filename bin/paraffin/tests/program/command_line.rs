@@ -237,7 +237,7 @@ fn keys_are_created_listed_replaced_and_revoked_beside_a_running_instance() {
 }
 
 #[test]
-fn doctor_tells_a_good_node_from_a_missing_one() {
+fn doctor_distinguishes_a_good_node_from_a_missing_one() {
     let mut dev = dev();
     let folder = tempfile::tempdir().unwrap();
     let config = |url: &str| {

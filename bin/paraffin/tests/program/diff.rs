@@ -97,7 +97,7 @@ fn equal_instances_are_equal_and_the_first_altered_block_is_found_with_few_calls
 }
 
 #[test]
-fn tips_forks_other_settings_and_absence_are_told_apart() {
+fn tips_forks_other_settings_and_absence_are_distinguished() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (long, short) = (devnet(&runtime, BLOCKS), devnet(&runtime, BLOCKS - 10));
     let folder = tempfile::tempdir().unwrap();

@@ -190,7 +190,7 @@ fn exhaust(gateways: &[Gateway], key: &str) -> usize {
 }
 
 #[test]
-fn two_and_five_gateways_serve_exactly_the_limit_between_them_whoever_is_killed_meanwhile() {
+fn two_and_five_gateways_serve_exactly_the_limit_between_them_whichever_is_killed() {
     let Some(mut shared) = Shared::start() else { return };
     let mut gateways = shared.gateways(5);
     let config = gateways[0].config.clone();

@@ -242,13 +242,13 @@ fn rpc_line(id: u32, method: &str, params: &Value) -> String {
 
 /// How the paying caller was served.
 #[derive(Default)]
-struct Paid {
+struct PayingCallerResult {
     milliseconds: Vec<u64>,
     refused: Vec<String>,
 }
 
 /// Calls named methods at a steady rate.
-fn pay(scene: &Scene, run: &Run, seconds: u64) -> Paid {
+fn run_paying_caller(scene: &Scene, run: &Run, seconds: u64) -> PayingCallerResult {
     let calls = [
         rpc("esplora_address", &json!([scene.dev.text("/accounts/0/address")])),
         rpc("esplora_tx", &json!([scene.dev.text("/samples/txid")])),
@@ -259,7 +259,7 @@ fn pay(scene: &Scene, run: &Run, seconds: u64) -> Paid {
     let next = AtomicU64::new(0);
     let started = Instant::now();
     let one = || {
-        let mut paid = Paid::default();
+        let mut paid = PayingCallerResult::default();
         while started.elapsed() < Duration::from_secs(seconds) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let due = Duration::from_micros(number * 1_000_000 / PAID_PER_SECOND);
@@ -280,7 +280,7 @@ fn pay(scene: &Scene, run: &Run, seconds: u64) -> Paid {
         }
         paid
     };
-    let mut all = Paid::default();
+    let mut all = PayingCallerResult::default();
     std::thread::scope(|scope| {
         for thread in (0..16).map(|_| scope.spawn(one)).collect::<Vec<_>>() {
             let paid = thread.join().unwrap();
@@ -457,7 +457,7 @@ fn a_paying_caller_is_served_and_memory_stays_bounded_under_all_attacks_at_once(
     let is_over = |count| is_paid.load(Ordering::Relaxed) && (count > 0 || started.elapsed() > DELIVERED_WITHIN);
     let (paid, poisoned, giants) = std::thread::scope(|scope| {
         let paying = scope.spawn(|| {
-            let paid = pay(&scene, &run, seconds);
+            let paid = run_paying_caller(&scene, &run, seconds);
             is_paid.store(true, Ordering::Relaxed);
             paid
         });

@@ -11,7 +11,7 @@ use super::support::{free_port, http, wait_for};
 const REQUESTS: usize = 1_500;
 
 #[test]
-fn a_log_that_nobody_reads_holds_up_no_request() {
+fn an_unread_log_delays_no_request() {
     let backend = Backend::devnet();
     let folder = tempfile::tempdir().unwrap();
     let address = format!("127.0.0.1:{}", free_port());

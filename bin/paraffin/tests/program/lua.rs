@@ -357,7 +357,7 @@ async fn one_caller_does_not_take_all_places() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_no_worker_harms_nobody() {
+async fn a_program_that_is_no_worker_causes_no_failure() {
     for (program, arguments) in
         [("/bin/true", vec![]), ("/usr/bin/yes", vec![]), ("/bin/cat", vec![]), ("/bin/sleep", vec!["3600".to_owned()])]
     {

@@ -28,7 +28,7 @@ fn an_instance_that_does_not_tell_leaves_a_coin_unknown() {
 }
 
 #[test]
-fn what_the_instance_tells_is_taken_over_exactly() {
+fn coins_are_read_exactly_as_the_instance_reports_them() {
     // Amounts beyond 64 bits, as text and as a number.
     let balances = json!([
         {"block": 2, "tx": "0", "amount": "340282366920938463463374607431768211455"},
@@ -68,7 +68,7 @@ fn an_index_that_is_behind_or_has_not_seen_an_output_says_nothing_about_it() {
 }
 
 #[test]
-fn inscriptions_and_runes_are_noticed_wherever_they_are_told() {
+fn inscriptions_and_runes_are_read_from_every_answer() {
     let mut record = utxo(TXID, 1, 5_000, 3);
     record["runes"] = json!({ "UNCOMMON•GOODS": { "amount": "1" } });
     assert_eq!(read(&listed(record)).unwrap()[0].ordinals, Ordinals::Held(vec!["rune UNCOMMON•GOODS".to_owned()]));

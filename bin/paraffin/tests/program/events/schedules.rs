@@ -92,7 +92,7 @@ fn of_raw_blocks(served: &Served, scripts: &BTreeSet<ScriptBuf>) -> Vec<Value> {
 }
 
 #[test]
-fn whoever_resumes_over_reorganisations_and_restarts_has_the_events_of_the_chain_alone() {
+fn a_client_that_resumes_over_reorganisations_and_restarts_has_the_events_of_the_chain_alone() {
     // Another one makes another schedule.
     let seed = std::env::var("PARAFFIN_EVENTS_SEED").map_or(0x6576_656e_7473, |seed| seed.parse().unwrap());
     let mut numbers = Numbers::new(seed);

@@ -325,7 +325,7 @@ async fn a_host_that_leads_into_this_machine_is_not_asked() {
 }
 
 #[tokio::test]
-async fn archives_that_reach_out_are_told_as_refused() {
+async fn archives_that_reach_out_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let Some(verifier) = verifier(folder.path(), |settings| settings.source_mib = 1).await else { return };
     let bomb = Source::default().with("zeros", vec![0; 2 << 20]);

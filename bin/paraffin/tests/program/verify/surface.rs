@@ -112,7 +112,7 @@ fn attestations(dev: &Dev, repo: &str) {
 }
 
 #[test]
-fn a_server_that_is_killed_takes_its_builds_along_and_tells_them_as_failed() {
+fn a_killed_server_ends_its_builds_and_reports_them_as_failed() {
     let dev = Dev::start();
     if get(&dev, "/verify").json()["accepts"] != true {
         return paraffin_testkit::missing("nothing can be built here; `paraffin serve` logs why at its start");

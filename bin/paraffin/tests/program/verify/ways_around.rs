@@ -23,7 +23,7 @@ const C: &str = r#"extern "C" {
 "#;
 
 #[tokio::test]
-async fn a_build_has_neither_other_sockets_nor_namespaces_nor_memory_that_is_nobodys() {
+async fn a_build_has_neither_other_sockets_nor_namespaces_nor_anonymous_memory_files() {
     let name = format!("paraffin-test-{}", std::process::id());
     let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     listener.set_nonblocking(true).unwrap();
