@@ -15,9 +15,9 @@ pub enum HeaderFault {
     Link {
         /// Height at which it was offered.
         height: Height,
-        /// Hash that it should name.
+        /// Hash of the expected predecessor.
         expected: BlockHash,
-        /// Hash that it names.
+        /// Hash of its predecessor.
         follows: BlockHash,
     },
     /// Its target is malformed or easier than the network allows.

@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 
 /// Where the set stands beside the node.
 pub struct Agreement {
-    stand: watch::Sender<Stand>,
+    state: watch::Sender<SyncState>,
     /// Number of the newest comparison that has begun, and of the newest that has ended.
     begun: AtomicU64,
     ended: watch::Sender<u64>,
@@ -26,7 +26,7 @@ pub struct Agreement {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Stand {
+struct SyncState {
     /// The block whose transactions the set has seen leave; `None` while it is on its way to another.
     block: Option<BlockHash>,
     /// Whether the set was equal to the node's list since.
@@ -36,7 +36,7 @@ struct Stand {
 impl Default for Agreement {
     fn default() -> Self {
         Self {
-            stand: watch::Sender::new(Stand::default()),
+            state: watch::Sender::new(SyncState::default()),
             begun: AtomicU64::new(0),
             ended: watch::Sender::new(0),
             wanted: Notify::new(),
@@ -50,12 +50,12 @@ impl Default for Agreement {
 impl Agreement {
     /// Whether the set was equal to the node's list when `tip` was the newest block of both.
     pub fn holds_at(&self, tip: BlockHash) -> bool {
-        *self.stand.borrow() == Stand { block: Some(tip), is_equal: true }
+        *self.state.borrow() == SyncState { block: Some(tip), is_equal: true }
     }
 
     /// Whether the set was equal to the node's list since it came to the block where it stands.
     pub fn is_equal(&self) -> bool {
-        self.stand.borrow().is_equal
+        self.state.borrow().is_equal
     }
 
     /// Whether an agreement that does not hold can be waited for: it did hold once, and the node answers.
@@ -65,9 +65,9 @@ impl Agreement {
 
     /// Waits until [`Agreement::holds_at`] the block, at most for `patience`; whether it does.
     pub async fn wait_at(&self, tip: BlockHash, patience: Duration) -> bool {
-        let wanted = Stand { block: Some(tip), is_equal: true };
-        let mut stand = self.stand.subscribe();
-        let reached = tokio::time::timeout(patience, stand.wait_for(|stand| *stand == wanted)).await;
+        let wanted = SyncState { block: Some(tip), is_equal: true };
+        let mut state = self.state.subscribe();
+        let reached = tokio::time::timeout(patience, state.wait_for(|state| *state == wanted)).await;
         matches!(reached, Ok(Ok(_)))
     }
 
@@ -90,24 +90,24 @@ impl Agreement {
 
     /// The block at which the set stands; `None` while it is on its way.
     pub fn block(&self) -> Option<BlockHash> {
-        self.stand.borrow().block
+        self.state.borrow().block
     }
 
     /// Notes that the set is on its way to another block.
     pub fn leave(&self) {
-        self.stand.send_replace(Stand::default());
+        self.state.send_replace(SyncState::default());
     }
 
     /// Notes that the set has taken in all blocks up to this one.
     pub fn reach(&self, block: BlockHash) {
-        self.stand.send_replace(Stand { block: Some(block), is_equal: false });
+        self.state.send_replace(SyncState { block: Some(block), is_equal: false });
     }
 
     /// Notes that the set is equal to the node's list at this block, if it still stands there.
     pub fn settle(&self, block: BlockHash) {
-        self.stand.send_if_modified(|stand| {
-            let is_new = stand.block == Some(block) && !stand.is_equal;
-            stand.is_equal |= is_new;
+        self.state.send_if_modified(|state| {
+            let is_new = state.block == Some(block) && !state.is_equal;
+            state.is_equal |= is_new;
             is_new
         });
         if self.is_equal() {

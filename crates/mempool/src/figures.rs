@@ -32,8 +32,8 @@ impl Figures {
 
     /// Notes a reset; a reason that is none of [`RESETS`] counts nowhere.
     pub fn add_reset(&self, reason: &str) {
-        if let Some(place) = RESETS.iter().position(|known| *known == reason) {
-            self.resets[place].fetch_add(1, Ordering::Relaxed);
+        if let Some(index) = RESETS.iter().position(|other| *other == reason) {
+            self.resets[index].fetch_add(1, Ordering::Relaxed);
         }
     }
 

@@ -65,7 +65,7 @@ pub enum Change {
         hash: BlockHash,
         /// How many transactions it removed.
         removed: u32,
-        /// [`crate::Pool::checksum`] afterwards.
+        /// [`crate::TransactionSet::checksum`] afterwards.
         checksum: u64,
     },
 }

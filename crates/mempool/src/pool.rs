@@ -95,7 +95,7 @@ pub struct BlockEffect {
 }
 
 /// All unconfirmed transactions that this process knows.
-pub struct Pool {
+pub struct TransactionSet {
     limits: Limits,
     entries: HashMap<Txid, Arc<Entry>>,
     by_seq: BTreeMap<u64, Txid>,
@@ -158,7 +158,7 @@ impl ReplacementSide {
     }
 }
 
-impl Pool {
+impl TransactionSet {
     /// An empty set.
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -255,7 +255,7 @@ impl Pool {
         }
         let removed = effect.mined + effect.replaced;
         self.blocks += 1;
-        self.tell(Change::Block { height, hash: block.block_hash(), removed, checksum: self.checksum });
+        self.emit(Change::Block { height, hash: block.block_hash(), removed, checksum: self.checksum });
         effect
     }
 
@@ -412,7 +412,7 @@ impl Pool {
         self.enlist(&entry);
         self.touch_children(&entry);
         self.entries.insert(entry.txid, Arc::clone(&entry));
-        self.tell(Change::Add(Arc::clone(&entry)));
+        self.emit(Change::Add(Arc::clone(&entry)));
         entry
     }
 
@@ -423,7 +423,7 @@ impl Pool {
         self.enlist(&changed);
         self.entries.insert(changed.txid, Arc::clone(&changed));
         if is_told {
-            self.tell(Change::Update(Arc::clone(&changed)));
+            self.emit(Change::Update(Arc::clone(&changed)));
         }
         changed
     }
@@ -501,8 +501,8 @@ impl Pool {
         self.delist(&entry);
         self.touch_children(&entry);
         self.removed += 1;
-        if let Some(place) = Reason::ALL.iter().position(|known| *known == reason) {
-            self.removed_by_reason[place] += 1;
+        if let Some(index) = Reason::ALL.iter().position(|other| *other == reason) {
+            self.removed_by_reason[index] += 1;
         }
         self.raw_bytes -= entry.bytes();
         self.vbytes -= u64::from(entry.vsize());
@@ -513,7 +513,7 @@ impl Pool {
                 self.spends.remove(outpoint);
             }
         }
-        self.tell(Change::Remove { txid, vsize: entry.vsize(), reason });
+        self.emit(Change::Remove { txid, vsize: entry.vsize(), reason });
     }
 
     /// Removes a transaction and what cannot be without it, children before their parents. Answers how many.
@@ -548,7 +548,7 @@ impl Pool {
         }
     }
 
-    fn tell(&mut self, change: Change) {
+    fn emit(&mut self, change: Change) {
         let seq = self.ring.newest() + 1;
         self.ring.push(Frame::new(seq, change));
     }

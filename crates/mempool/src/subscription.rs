@@ -31,8 +31,8 @@ impl Subscribers {
     /// How many changes the slowest of those who listen has yet to hear, when `newest` is the newest one.
     pub fn lag(&self, newest: u64) -> u64 {
         let positions = self.0.lock();
-        let heard = positions.open.values().map(|position| position.load(Ordering::Relaxed));
-        heard.filter(|position| *position != ASIDE).map(|position| newest.saturating_sub(position)).max().unwrap_or(0)
+        let numbers = positions.open.values().map(|position| position.load(Ordering::Relaxed));
+        numbers.filter(|position| *position != ASIDE).map(|position| newest.saturating_sub(position)).max().unwrap_or(0)
     }
 
     fn enter(&self) -> (u64, Arc<AtomicU64>) {

@@ -52,16 +52,16 @@ async fn compare(feed: &Feed) -> Result<(), NodeError> {
     let agreement = feed.mempool.agreement();
     let stands_at = agreement.block();
     let newest = feed.mempool.read(|pool| pool.ring().newest());
-    let listed = feed.client.rpc("getrawmempool", json!([false])).await?;
-    let listed: HashSet<Txid> =
-        serde_json::from_value(listed).map_err(|error| NodeError::Invalid(error.to_string()))?;
+    let reply = feed.client.rpc("getrawmempool", json!([false])).await?;
+    let node_txids: HashSet<Txid> =
+        serde_json::from_value(reply).map_err(|error| NodeError::Invalid(error.to_string()))?;
     // The index follows the node: what it had before the list and the node has after it, the node had all the time.
     let tip = feed.client.best_block_hash().await?;
 
     let (absent, provisional) = feed.mempool.read(|pool| {
-        let absent: Vec<Txid> = listed.iter().filter(|txid| !pool.contains(txid)).copied().collect();
+        let absent: Vec<Txid> = node_txids.iter().filter(|txid| !pool.contains(txid)).copied().collect();
         let is_provisional = |txid: &&Txid| pool.get(txid).is_some_and(|entry| entry.provisional);
-        (absent, listed.iter().filter(is_provisional).copied().collect::<Vec<Txid>>())
+        (absent, node_txids.iter().filter(is_provisional).copied().collect::<Vec<Txid>>())
     });
     for txid in &provisional {
         feed.mempool.confirm_relayed(txid);
@@ -72,7 +72,7 @@ async fn compare(feed: &Feed) -> Result<(), NodeError> {
     if stands_at == Some(tip) && agreement.block() == Some(tip) {
         let lost = feed.mempool.read(|pool| {
             let now = (feed.options.clock)();
-            pool.relayed_but(newest, |entry| listed.contains(&entry.txid) || is_in_dispute(feed, entry, now))
+            pool.relayed_but(newest, |entry| node_txids.contains(&entry.txid) || is_in_dispute(feed, entry, now))
         });
         if !lost.is_empty() {
             feed.mempool.drop_unknown(&lost);
@@ -92,15 +92,15 @@ fn is_in_dispute(feed: &Feed, entry: &Entry, now: u64) -> bool {
 /// Fetches transactions from the node, parents and children in any order. Whether the node answered every time; it may have
 /// lost some of them meanwhile.
 async fn fetch(feed: &Feed, txids: Vec<Txid>) -> bool {
-    let places = Arc::new(Semaphore::new(PARALLEL_MAX));
+    let permits = Arc::new(Semaphore::new(PARALLEL_MAX));
     let mut tasks = JoinSet::new();
     let count = txids.len();
     let mut is_complete = true;
     for txid in txids {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { break };
         let feed = feed.clone();
         tasks.spawn(async move {
-            let _place = place;
+            let _permit = permit;
             fetch_one(&feed, txid).await.is_ok()
         });
         while let Some(fetched) = tasks.try_join_next() {

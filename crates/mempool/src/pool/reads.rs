@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bitcoin::{OutPoint, Txid};
 
-use super::{Pool, Replacement};
+use super::{Replacement, TransactionSet};
 use crate::histogram::bucket;
 use crate::{Entry, Reason, Ring, ScriptHash};
 
@@ -31,7 +31,7 @@ pub struct Summary {
     pub added_total: u64,
     /// Transactions ever removed.
     pub removed_total: u64,
-    /// [`Pool::checksum`].
+    /// [`TransactionSet::checksum`].
     pub checksum: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct Page {
     pub has_more: bool,
 }
 
-impl Pool {
+impl TransactionSet {
     /// The set in numbers.
     pub fn summary(&self) -> Summary {
         Summary {
@@ -164,8 +164,8 @@ impl Pool {
     pub fn spender(&self, outpoint: &OutPoint) -> Option<(Txid, u32)> {
         let txid = self.spends.get(outpoint)?;
         let inputs = &self.entries.get(txid)?.inputs;
-        let place = inputs.iter().position(|input| input == outpoint)?;
-        Some((*txid, u32::try_from(place).unwrap_or(u32::MAX)))
+        let index = inputs.iter().position(|input| input == outpoint)?;
+        Some((*txid, u32::try_from(index).unwrap_or(u32::MAX)))
     }
 
     /// Whether a transaction pays a script or spends from it.
