@@ -110,7 +110,7 @@ impl Follower {
                         self.is_well();
                         return Ok(event);
                     }
-                    // Progress without an event; keep going.
+                    // The last failure is not cleared: this progress may still be discarded.
                     Ok(None) => {}
                     Err(error) => {
                         self.client.status_cell().set_follower_error(Some(error.to_string()));

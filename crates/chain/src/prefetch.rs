@@ -16,7 +16,7 @@ use crate::error::NodeError;
 const AHEAD_BYTES_MAX: usize = 128 << 20;
 /// Assumed size of a block before any is known: a full one.
 const FIRST_ESTIMATE: usize = 16 << 20;
-/// Safety factor over the average, since single blocks are larger.
+/// Least estimate of a block, since single ones are larger than the average.
 const ESTIMATE_MIN: usize = 1 << 20;
 
 /// The queue of blocks under way, in chain order.

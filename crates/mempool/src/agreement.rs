@@ -1,8 +1,8 @@
-//! Whether the set answers what the node would answer.
+//! Whether the set equals the mempool of the node.
 //!
 //! The set follows the blocks of the index and compares itself with the node's own list. Between a new block and the first
-//! comparison after it the set may hold what can never confirm (after a reorg) or lack what the node has: such a moment is
-//! known, so that no reader takes the set for the node's then.
+//! comparison after it the set may hold transactions that can never confirm (after a reorg) or lack some of the node: this state is
+//! tracked, so that readers do not rely on the set meanwhile.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use bitcoin::BlockHash;
 use tokio::sync::{Notify, watch};
 
-/// Where the set stands beside the node.
+/// State of the set relative to the node.
 pub struct Agreement {
     state: watch::Sender<SyncState>,
     /// Number of the newest comparison that has begun, and of the newest that has ended.
@@ -27,7 +27,7 @@ pub struct Agreement {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct SyncState {
-    /// The block whose transactions the set has seen leave; `None` while it is on its way to another.
+    /// The last block that was applied to the set; `None` while blocks are being applied.
     block: Option<BlockHash>,
     /// Whether the set was equal to the node's list since.
     is_equal: bool,
@@ -53,7 +53,7 @@ impl Agreement {
         *self.state.borrow() == SyncState { block: Some(tip), is_equal: true }
     }
 
-    /// Whether the set was equal to the node's list since it came to the block where it stands.
+    /// Whether the set was equal to the node's list since its last block was applied.
     pub fn is_equal(&self) -> bool {
         self.state.borrow().is_equal
     }
@@ -72,7 +72,7 @@ impl Agreement {
     }
 
     /// Waits for a comparison that begins from now on, at most for `patience`. Where no comparisons are made, or the node is
-    /// known to be slow or away, this ends at once.
+    /// known to be slow or unreachable, this returns at once.
     pub async fn refresh(&self, patience: Duration) {
         if !self.is_fed.load(Ordering::Acquire) {
             return;
@@ -88,22 +88,22 @@ impl Agreement {
         }
     }
 
-    /// The block at which the set stands; `None` while it is on its way.
+    /// The last block that was applied to the set; `None` while blocks are being applied.
     pub fn block(&self) -> Option<BlockHash> {
         self.state.borrow().block
     }
 
-    /// Notes that the set is on its way to another block.
+    /// Records that blocks are being applied.
     pub fn leave(&self) {
         self.state.send_replace(SyncState::default());
     }
 
-    /// Notes that the set has taken in all blocks up to this one.
+    /// Records that all blocks up to this one were applied.
     pub fn reach(&self, block: BlockHash) {
         self.state.send_replace(SyncState { block: Some(block), is_equal: false });
     }
 
-    /// Notes that the set is equal to the node's list at this block, if it still stands there.
+    /// Records that the set is equal to the node's list at this block, if it is still the last one.
     pub fn settle(&self, block: BlockHash) {
         self.state.send_if_modified(|state| {
             let is_new = state.block == Some(block) && !state.is_equal;
@@ -115,17 +115,17 @@ impl Agreement {
         }
     }
 
-    /// Asks for a comparison without waiting for it.
+    /// Requests a comparison without waiting for it.
     pub(crate) fn want(&self) {
         self.wanted.notify_one();
     }
 
-    /// Waits until a caller asks for a comparison.
+    /// Waits until a caller requests a comparison.
     pub(crate) async fn wanted(&self) {
         self.wanted.notified().await;
     }
 
-    /// Notes that comparisons are made from now on, or no more.
+    /// Sets whether comparisons are made.
     pub(crate) fn set_fed(&self, is_fed: bool) {
         self.is_fed.store(is_fed, Ordering::Release);
     }
@@ -166,7 +166,7 @@ mod tests {
         agreement.settle(block(1));
         assert!(agreement.holds_at(block(1)) && agreement.wait_at(block(1), PATIENCE).await);
         assert!(agreement.is_expected());
-        // There and back: what was equal before says nothing now.
+        // There and back: the former comparison does not count any more.
         agreement.leave();
         agreement.settle(block(1));
         agreement.reach(block(1));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_waits_for_a_comparison_that_begins_afterwards() {
+    async fn a_refresh_waits_for_a_comparison_that_begins_afterwards() {
         let agreement = Agreement::default();
         // No comparisons are made: there is no wait.
         agreement.refresh(Duration::from_secs(60)).await;
@@ -189,7 +189,7 @@ mod tests {
         let next = agreement.begin();
         agreement.end(next, true);
         asking.await;
-        // A node that does not answer holds up one of them, not all.
+        // A node that does not answer delays one of them, not all.
         agreement.refresh(PATIENCE).await;
         assert!(!agreement.is_expected());
         agreement.refresh(Duration::from_secs(60)).await;

@@ -1,4 +1,4 @@
-//! The live set of unconfirmed transactions: what is in it, what it pays, and every change of it under a number of its own.
+//! The live set of unconfirmed transactions: its entries, their fees, and every change under a sequence number.
 //!
 //! ```text
 //!  peers, node, observe ─▶ TransactionSet ─┬─▶ entries by id, sequence number, feerate, script

@@ -1,4 +1,4 @@
-//! The set as many tasks share it: one change at a time, readers beside each other, subscribers woken by numbers.
+//! The set shared by tasks: exclusive changes, concurrent readers, subscribers woken by sequence numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::figures::Figures;
 use crate::subscription::{Subscribers, Subscription};
 use crate::{BlockEffect, Inserted, Limits, Origin, Refused, TouchedScripts, TransactionSet};
 
-/// Answers what an output of a confirmed transaction is.
+/// Looks up an output of a confirmed transaction.
 pub type Confirmed = Arc<dyn Fn(&OutPoint) -> Option<TxOut> + Send + Sync>;
 
-/// An admin submitted something that is not taken in.
+/// A transaction that an admin submitted is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// The bytes are no transaction.
     #[error("the bytes are no transaction: {0}")]
     Undecodable(String),
-    /// The transaction is not taken in.
+    /// The transaction is refused.
     #[error(transparent)]
     Refused(#[from] Refused),
 }
@@ -40,7 +40,7 @@ pub struct Mempool {
 }
 
 impl Mempool {
-    /// An empty set. `instance` names this process: numbers of another process mean nothing here.
+    /// An empty set. `instance` names this process: sequence numbers of another process are not valid here.
     pub fn new(limits: Limits, instance: u32, confirmed: Confirmed) -> Arc<Self> {
         Arc::new(Self {
             pool: RwLock::new(TransactionSet::new(limits)),
@@ -58,7 +58,7 @@ impl Mempool {
         &self.instance
     }
 
-    /// Reads of one moment; nothing changes meanwhile, so it should be short.
+    /// Reads under a lock that blocks changes, so it should be short.
     pub fn read<T>(&self, read: impl FnOnce(&TransactionSet) -> T) -> T {
         read(&self.pool.read())
     }
@@ -68,37 +68,37 @@ impl Mempool {
         Subscription::new(Arc::clone(self), self.newest.subscribe())
     }
 
-    /// Who listens.
+    /// The subscribers.
     pub fn subscribers(&self) -> &Subscribers {
         &self.subscribers
     }
 
-    /// Where the set stands beside the node.
+    /// State of the set relative to the node.
     pub fn agreement(&self) -> &Agreement {
         &self.agreement
     }
 
-    /// What has happened since the start, for operators.
+    /// Counters since the start, for operators.
     pub fn figures(&self) -> &Figures {
         &self.figures
     }
 
-    /// Takes in a transaction that an admin saw elsewhere, at `now` in milliseconds. It goes to no node.
+    /// Adds a transaction that an admin saw elsewhere, at `now` in milliseconds. It is not sent to a node.
     ///
     /// # Errors
-    /// The bytes are no transaction, or it is not taken in.
+    /// The bytes are no transaction, or it is refused.
     pub fn observe(&self, raw: Bytes, now: u64) -> Result<Inserted, ObserveError> {
         let transaction: Transaction =
             deserialize(&raw).map_err(|error| ObserveError::Undecodable(error.to_string()))?;
         Ok(self.insert(&transaction, raw, Origin::Edge, now)?)
     }
 
-    /// Takes in a transaction.
+    /// Adds a transaction.
     ///
     /// # Errors
     /// See [`TransactionSet::insert`].
     pub fn insert(&self, transaction: &Transaction, raw: Bytes, origin: Origin, now: u64) -> Result<Inserted, Refused> {
-        // The index is asked before the lock is taken, so that no other caller waits for it.
+        // The index is read before the lock is taken, so that no other caller waits for it.
         let known = self.known(transaction);
         let inserted =
             self.change(|pool| pool.insert(transaction, raw, origin, now, &|outpoint| known.get(outpoint).cloned()));

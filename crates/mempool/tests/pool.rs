@@ -1,4 +1,4 @@
-//! The set against a plain model, and mirrors of it that come and go.
+//! The set against a plain model, and mirrors of it that connect and disconnect.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -152,7 +152,7 @@ fn a_replacement_takes_the_family_of_what_it_replaces() {
     assert_eq!(pool.replacements(None, 1)[0].at, START);
 }
 
-/// Who replaces without end takes no memory without end.
+/// Endless replacements take bounded memory.
 #[test]
 fn a_thousand_replacements_are_remembered() {
     let mut pool = TransactionSet::new(Limits::default());
@@ -168,7 +168,7 @@ fn a_thousand_replacements_are_remembered() {
 }
 
 #[test]
-fn what_an_admin_tells_is_provisional_until_a_peer_does_and_never_pushes_out_what_peers_have() {
+fn a_submitted_transaction_is_provisional_until_a_peer_announces_it_and_never_replaces_relayed_ones() {
     let mut pool = TransactionSet::new(Limits::default());
     let seen = spend(&[coin(1)], &[(50_000, 1)], false);
     let submitted = pool.insert(&seen, raw(&seen), Origin::Edge, START, &confirmed).unwrap();
@@ -183,7 +183,7 @@ fn what_an_admin_tells_is_provisional_until_a_peer_does_and_never_pushes_out_wha
     let rival = spend(&[coin(1)], &[(1_000, 1)], false);
     let refused = pool.insert(&rival, raw(&rival), Origin::Edge, START, &confirmed);
     assert_eq!(refused.unwrap_err(), Refused::Conflict { with: seen.compute_txid() });
-    // A rumour that no peer repeats goes after ten minutes, a relayed one after two weeks.
+    // A submitted one that no peer relays is removed after ten minutes, a relayed one after two weeks.
     let rumour = spend(&[coin(5)], &[(1_000, 1)], false);
     pool.insert(&rumour, raw(&rumour), Origin::Edge, START + 5, &confirmed).unwrap();
     pool.sweep(START + 600_005);
@@ -197,7 +197,7 @@ fn what_an_admin_tells_is_provisional_until_a_peer_does_and_never_pushes_out_wha
 }
 
 #[test]
-fn a_full_set_loses_what_pays_least_and_refuses_less() {
+fn a_full_set_evicts_the_lowest_feerate_and_refuses_lower_ones() {
     let size = raw(&spend(&[coin(1)], &[(50_000, 1)], false)).len();
     let mut pool = TransactionSet::new(Limits { raw_bytes_max: size * 3, ..Limits::default() });
     let pays = |number: u8, fee: u64| spend(&[coin(number)], &[(100_000 - fee, 1)], false);
@@ -211,7 +211,7 @@ fn a_full_set_loses_what_pays_least_and_refuses_less() {
 }
 
 #[test]
-fn what_no_node_relays_is_refused() {
+fn transactions_that_no_node_relays_are_refused() {
     let mut pool = TransactionSet::new(Limits { weight_max: 500, ..Limits::default() });
     let mut refuse = |transaction: &Transaction| insert(&mut pool, transaction, START).unwrap_err();
     assert_eq!(refuse(&spend(&[OutPoint::null()], &[(1, 1)], false)), Refused::Coinbase);
@@ -223,7 +223,7 @@ fn what_no_node_relays_is_refused() {
     assert_eq!(pool.summary().seq, 0);
 }
 
-/// What a client knows that only reads pages and frames.
+/// State of a client that only reads pages and frames.
 #[derive(Default)]
 struct Mirror {
     set: BTreeSet<Txid>,
@@ -277,7 +277,7 @@ enum Step {
         signals: bool,
         edge: bool,
     },
-    /// Mines some of the set, and something that conflicts with it.
+    /// Mines some of the set, and a transaction that conflicts with it.
     Mine {
         every: u8,
         rival: bool,
@@ -308,7 +308,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the set should be, derived from nothing but what transactions spend.
+/// The expected set, derived only from the inputs of transactions.
 fn check(pool: &TransactionSet, sent: &BTreeMap<Txid, Transaction>) {
     let set: Vec<Txid> = pool.txids(usize::MAX);
     let summary = pool.summary();
@@ -407,7 +407,7 @@ fn run(steps: Vec<Step>, ring: usize) {
             Step::Leave { mirror } => away[usize::from(mirror)] = mirrors[usize::from(mirror)].take(),
             Step::Seed { mirror, page } => {
                 let index = usize::from(mirror);
-                // Who was away goes on where he stood, if that is still kept.
+                // A mirror that reconnects resumes at its position, if that is still kept.
                 let resumed = away[index].take().filter(|mirror| pool.ring().after(mirror.at, 1).is_ok());
                 mirrors[index] = Some(resumed.unwrap_or_else(|| {
                     let mut other = 0u8;
@@ -431,7 +431,7 @@ fn run(steps: Vec<Step>, ring: usize) {
                     assert_eq!(reader.set, pool.txids(usize::MAX).into_iter().collect());
                     assert_eq!(reader.checksum(), pool.checksum());
                 }
-                // Too far behind: it has to begin anew.
+                // Too far behind: it has to start over.
                 Err(missed) => {
                     assert!(missed.oldest > reader.at + 1);
                     *mirror = None;
