@@ -47,39 +47,39 @@ pub(super) fn make(confinement: &Confinement) -> io::Result<()> {
 }
 
 /// A file system in memory.
-fn memory(place: &Path, options: &str) -> io::Result<()> {
+fn memory(path: &Path, options: &str) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     let options = std::ffi::CString::new(options).map_err(io::Error::other)?;
-    at("a folder in memory", rustix::mount::mount("tmpfs", place, "tmpfs", flags, Some(options.as_c_str())))
+    at("a folder in memory", rustix::mount::mount("tmpfs", path, "tmpfs", flags, Some(options.as_c_str())))
 }
 
 /// Binds one folder or file, or copies a link.
 fn show(root: &Path, shown: &Shown) -> io::Result<()> {
-    let place = below(root, &shown.to);
-    if let Some(folder) = place.parent() {
+    let path = below(root, &shown.to);
+    if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let kind = shown.from.symlink_metadata()?.file_type();
     if kind.is_symlink() {
-        return std::os::unix::fs::symlink(fs::read_link(&shown.from)?, place);
+        return std::os::unix::fs::symlink(fs::read_link(&shown.from)?, path);
     }
     if kind.is_dir() {
-        fs::create_dir_all(&place)?;
+        fs::create_dir_all(&path)?;
     } else {
-        fs::File::create(&place)?;
+        fs::File::create(&path)?;
     }
     let what = shown.to.display().to_string();
-    at(&what, rustix::mount::mount_bind(&shown.from, &place))?;
-    let mut flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV | kept(&place)?;
+    at(&what, rustix::mount::mount_bind(&shown.from, &path))?;
+    let mut flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV | inherited_flags(&path)?;
     if !shown.writable {
         flags |= MountFlags::RDONLY;
     }
-    at(&what, rustix::mount::mount_remount(&place, flags, c""))
+    at(&what, rustix::mount::mount_remount(&path, flags, c""))
 }
 
 /// What the mount below already forbids: a user of a namespace may not take that away.
-fn kept(place: &Path) -> io::Result<MountFlags> {
-    let set = rustix::fs::statvfs(place)?.f_flag;
+fn inherited_flags(path: &Path) -> io::Result<MountFlags> {
+    let set = rustix::fs::statvfs(path)?.f_flag;
     let mut flags = MountFlags::empty();
     for (is_set, keep) in
         [(StatVfsMountFlags::RDONLY, MountFlags::RDONLY), (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC)]
@@ -95,9 +95,9 @@ fn devices(root: &Path) -> io::Result<()> {
     let folder = root.join("dev");
     fs::create_dir_all(&folder)?;
     for name in DEVICES {
-        let place = folder.join(name);
-        fs::File::create(&place)?;
-        at(name, rustix::mount::mount_bind(Path::new("/dev").join(name), &place))?;
+        let path = folder.join(name);
+        fs::File::create(&path)?;
+        at(name, rustix::mount::mount_bind(Path::new("/dev").join(name), &path))?;
     }
     for (name, target) in [
         ("fd", "/proc/self/fd"),

@@ -76,10 +76,10 @@ fn climb(mut level: Vec<Node>, levels: usize, position: Option<usize>) -> (Vec<N
     let mut position = position;
     let mut climbed = 0;
     while climbed < levels && (level.len() > 1 || levels != usize::MAX) {
-        if let Some(place) = position.as_mut() {
-            let sibling = (*place ^ 1).min(level.len().saturating_sub(1));
+        if let Some(index) = position.as_mut() {
+            let sibling = (*index ^ 1).min(level.len().saturating_sub(1));
             branch.extend(level.get(sibling).copied());
-            *place /= 2;
+            *index /= 2;
         }
         level = level.chunks(2).map(pair).collect();
         climbed += 1;

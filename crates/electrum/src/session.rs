@@ -219,9 +219,9 @@ impl Session {
                 let begin = items.len();
                 items.extend(entries.into_iter().map(item));
                 let answered: Vec<usize> = (begin..items.len()).filter(|at| items[*at].is_answered).collect();
-                for (place, at) in answered.iter().enumerate() {
-                    items[*at].before = if place == 0 { "[" } else { "," };
-                    if place + 1 == answered.len() {
+                for (index, at) in answered.iter().enumerate() {
+                    items[*at].before = if index == 0 { "[" } else { "," };
+                    if index + 1 == answered.len() {
                         items[*at].after = "]\n";
                     }
                 }

@@ -40,7 +40,7 @@ fn indexer(folder: &Path, memory_mib: u64, run_bytes: Option<u64>) -> Indexer {
     Indexer::new(store, vec![Box::new(BitcoinModule::new(RawTransactions::Store))], options).unwrap()
 }
 
-/// Applies the blocks that the indexer has not seen, up to `until`; answers the most that waited.
+/// Applies the blocks that the indexer has not seen, up to `until`; returns the most pending bytes.
 fn import(indexer: &mut Indexer, chain: &[ConnectedBlock], until: u32) -> u64 {
     let next = indexer.tip().map_or(0, |record| record.id.height + 1);
     let mut pending_max = 0;
@@ -60,7 +60,7 @@ fn import(indexer: &mut Indexer, chain: &[ConnectedBlock], until: u32) -> u64 {
     pending_max
 }
 
-/// What two stores compare: records, undo window and all rows.
+/// State for the comparison of two stores: records, undo window and all rows.
 fn state(indexer: &Indexer) -> (Vec<BlockRecord>, u32, [u8; 32]) {
     let snapshot = indexer.store().snapshot();
     let records = (0..=snapshot.tip().unwrap().id.height).map(|height| snapshot.block(height).unwrap().unwrap());
@@ -107,7 +107,7 @@ fn sorted_runs_end_in_the_store_of_an_import_block_by_block_through_stops_and_ot
 #[test]
 fn what_waits_for_a_run_never_exceeds_its_share_by_more_than_a_block() {
     let chain = chain();
-    // What the largest block writes: committed after each, nothing else waits.
+    // Bytes of the largest block: with a commit after each, nothing else waits.
     let folder = tempfile::tempdir().unwrap();
     let mut straight = indexer(folder.path(), 256, None);
     let block_bytes_max = (0..=BLOCKS).map(|height| {

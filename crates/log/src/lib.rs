@@ -220,9 +220,9 @@ impl Log {
 
     fn segment_of(&self, seq: u64) -> Result<Arc<Segment>, LogError> {
         let segments = self.inner.segments.read();
-        let place = segments.partition_point(|segment| segment.first_seq() <= seq);
-        match place.checked_sub(1) {
-            Some(place) => Ok(Arc::clone(&segments[place])),
+        let index = segments.partition_point(|segment| segment.first_seq() <= seq);
+        match index.checked_sub(1) {
+            Some(index) => Ok(Arc::clone(&segments[index])),
             None => Err(LogError::Gone { seq, first_seq: segments.first().map_or(seq, |segment| segment.first_seq()) }),
         }
     }

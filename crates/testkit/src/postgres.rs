@@ -184,12 +184,12 @@ fn own(command: &mut Command, owner: Option<(u32, u32)>) {
 fn template(programs: &Path, owner: Option<(u32, u32)>) -> PathBuf {
     let user = owner.map_or(0, |(user, _)| user);
     let version = programs.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-    let place = std::env::temp_dir().join(format!("paraffin-test-postgres-{version}-{user}"));
-    let failed = |error: std::io::Error| -> ! { panic!("{}: {error}", place.display()) };
-    fs::create_dir_all(&place).unwrap_or_else(|error| failed(error));
-    let lock = File::create(place.join("lock")).unwrap_or_else(|error| failed(error));
+    let folder = std::env::temp_dir().join(format!("paraffin-test-postgres-{version}-{user}"));
+    let failed = |error: std::io::Error| -> ! { panic!("{}: {error}", folder.display()) };
+    fs::create_dir_all(&folder).unwrap_or_else(|error| failed(error));
+    let lock = File::create(folder.join("lock")).unwrap_or_else(|error| failed(error));
     lock.lock().unwrap_or_else(|error| failed(error));
-    let (made, making) = (place.join("made"), place.join("making"));
+    let (made, making) = (folder.join("made"), folder.join("making"));
     if !made.is_dir() {
         // A test that was killed may have left half of one.
         let _ = fs::remove_dir_all(&making);
