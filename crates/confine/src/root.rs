@@ -11,7 +11,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use crate::at;
 use crate::program::{Confinement, Shown};
 
-/// Where the old root lies for a moment.
+/// Mount point of the old root until it is detached.
 const OLD: &str = ".old";
 /// Devices that programs expect.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
@@ -77,7 +77,7 @@ fn show(root: &Path, shown: &Shown) -> io::Result<()> {
     at(&what, rustix::mount::mount_remount(&path, flags, c""))
 }
 
-/// What the mount below already forbids: a user of a namespace may not take that away.
+/// Restrictions of the mount below, which a user of a namespace may not remove.
 fn inherited_flags(path: &Path) -> io::Result<MountFlags> {
     let set = rustix::fs::statvfs(path)?.f_flag;
     let mut flags = MountFlags::empty();
@@ -114,7 +114,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// No further namespaces, in which a program would be root again. Counts for this user namespace alone, so only where it is
+/// No further namespaces, in which a program would be root again. Applies to this user namespace alone, so only where it is
 /// one of its own.
 pub(super) fn forbid_namespaces() -> io::Result<()> {
     for name in NAMESPACES {
@@ -127,7 +127,7 @@ pub(super) fn forbid_namespaces() -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing of the root itself can be changed any more, nor any setting of the kernel.
+/// Makes the root itself and the settings of the kernel read-only.
 pub(super) fn close(folder: &Path) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
     at("the closed root", rustix::mount::mount_remount("/", MountFlags::BIND | flags, c""))?;
@@ -135,7 +135,7 @@ pub(super) fn close(folder: &Path) -> io::Result<()> {
     std::env::set_current_dir(folder)
 }
 
-/// No capability is left, and none can come back with a program that would bring it. Those that change the user are dropped
+/// Drops all capabilities, so that no program can regain one. Those that change the user are dropped
 /// by the kernel when the program stops being root.
 pub(super) fn give_up_privileges() -> io::Result<()> {
     for capability in CapabilitySet::all().iter() {

@@ -27,7 +27,7 @@ struct State {
     durable_seq: u64,
     /// `None` while an appender writes with it.
     sink: Option<Sink>,
-    /// Emptied buffer, kept for its memory.
+    /// Emptied buffer, reused for its capacity.
     spare: Vec<u8>,
     failed: Option<String>,
 }

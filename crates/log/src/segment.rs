@@ -64,12 +64,12 @@ impl Segment {
         LogError::Corrupt { file: self.path.clone(), offset, what }
     }
 
-    /// A reader found no record where the next segment says that there is one.
+    /// Error for a missing record that the first number of the next segment implies.
     pub(super) fn ends_early(&self) -> LogError {
         self.corrupt(self.len(), "records are missing at its end")
     }
 
-    /// Reads records from number `seq` on, below `until`; answers the payload bytes read.
+    /// Reads records from number `seq` on, below `until`; returns the payload bytes read.
     pub(super) fn read(
         &self,
         seq: u64,
@@ -172,8 +172,8 @@ impl Records {
 }
 
 impl Sink {
-    /// Writes whole records, the first of them numbered `first_seq`, and waits until they are on the disk. Begins a new
-    /// segment, which is answered, when the newest one is full.
+    /// Writes whole records, the first of them numbered `first_seq`, and waits until they are on the disk. Returns the new
+    /// segment that was begun, when the newest one is full.
     pub(super) fn write(&mut self, records: &[u8], first_seq: u64) -> Result<Option<Arc<Segment>>, LogError> {
         let len = self.segment.len();
         let is_full = len > SEGMENT_HEAD_LEN && len + records.len() as u64 > self.segment_bytes;
@@ -287,10 +287,10 @@ fn list(folder: &Path) -> Result<Vec<Arc<Segment>>, LogError> {
     Ok(segments)
 }
 
-/// Reads the newest segment through. Answers the number of the next record and the length that holds whole records.
+/// Reads the newest segment through. Returns the number of the next record and the length of the whole records.
 ///
-/// A bad record with nothing good after it is the torn end of a write that was never acknowledged. A bad record with a
-/// good one after it cannot be that: writes go on only after the ones before are on the disk.
+/// A bad record with no valid one after it is the torn end of a write that was never acknowledged. A bad record with a
+/// valid one after it is damage: a write starts only after the ones before are on the disk.
 fn check_newest(segment: &Segment) -> Result<(u64, u64), LogError> {
     let during = "reading the newest segment";
     let file = File::open(&segment.path).map_err(|error| LogError::io(during, error))?;
@@ -318,7 +318,7 @@ fn check_newest(segment: &Segment) -> Result<(u64, u64), LogError> {
     Ok((seq, offset))
 }
 
-/// Whether a good record with a number above `seq` begins somewhere in `tail`.
+/// Whether a valid record with a number above `seq` begins somewhere in `tail`.
 pub(super) fn has_record_after(tail: &[u8], seq: u64) -> bool {
     (1..tail.len().saturating_sub(HEAD_LEN - 1)).any(|at| {
         let head = tail[at..].first_chunk::<HEAD_LEN>().and_then(Head::decode);

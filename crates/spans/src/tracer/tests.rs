@@ -27,7 +27,7 @@ fn caller(is_sampled: bool) -> Traceparent {
 }
 
 #[tokio::test]
-async fn children_hang_on_the_span_that_their_task_works_for() {
+async fn children_belong_to_the_span_of_their_task() {
     let (tracer, recorded) = tracer(1.0, 100);
     let request = tracer.request(None);
     assert!(!is_recorded() && !child("outside").is_recorded());
@@ -74,7 +74,7 @@ fn callers_take_no_more_than_half_of_the_budget_and_what_is_refused_is_counted()
     let (tracer, recorded) = tracer(1.0, 1_000);
     let by_callers = (0..2_000).filter(|_| tracer.request(Some(caller(true))).is_recorded()).count();
     let own = (0..2_000).filter(|_| tracer.request(None).is_recorded()).count();
-    // What a second gives while this runs comes on top.
+    // Tokens that are added while this runs come on top.
     assert!((500..900).contains(&by_callers) && (500..900).contains(&own), "{by_callers} {own}");
     assert_eq!(tracer.dropped().budget as usize, 4_000 - by_callers - own);
     assert_eq!(recorded.0.lock().len(), by_callers + own);
