@@ -58,7 +58,7 @@ fn is_shared(store: &DatabaseKeyStore) -> bool {
 async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
+        assert!(began.elapsed() < Duration::from_secs(30), "timed out: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -210,7 +210,7 @@ async fn find_fork(client: &NodeClient, local: &dyn LocalChain, tip: BlockId) ->
             break block;
         }
         if height == 0 {
-            return Err(NodeError::Unavailable("it tells no block 0".to_owned()));
+            return Err(NodeError::Unavailable("it has no block 0".to_owned()));
         }
         different = height;
         step = step.saturating_mul(2);

@@ -46,7 +46,7 @@ fn import(indexer: &mut Indexer, chain: &[ConnectedBlock], until: u32) -> u64 {
     let mut pending_max = 0;
     for block in &chain[next as usize..=until as usize] {
         indexer.expect_tip(BLOCKS);
-        // The follower asks what lies below, committed, on its way or waiting.
+        // The follower queries blocks below: committed, being written or waiting.
         let local = indexer.local_chain();
         assert_eq!(local.tip(), block.id.height.checked_sub(1).map(|below| chain[below as usize].id));
         for height in 0..block.id.height {

@@ -111,7 +111,7 @@ mod tests {
         "reject",
         "addrv2",
         "wtxidrelay",
-        "stranger",
+        "unknown",
     ];
 
     fn frame(command: &str, payload: &[u8]) -> BytesMut {

@@ -52,7 +52,7 @@ fn write_calls(
         let contract = call.context.myself;
         let call = CallFacts {
             contract,
-            // The code of a contract's template runs in the name of whoever called the contract.
+            // The code of a contract's template runs in the name of the contract's caller.
             caller: Some(call.context.caller).filter(|caller| *caller != AlkaneId::default()),
             call_type: if call.kind == CallKind::Delegate { CallType::Delegate } else { CallType::Call },
             inputs: &call.context.inputs,
