@@ -58,7 +58,7 @@ fn is_shared(store: &DatabaseKeyStore) -> bool {
 async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
+        assert!(began.elapsed() < Duration::from_secs(30), "timed out: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -320,12 +320,9 @@ async fn callers_without_credentials_have_one_bucket_at_all_gateways() {
     for turn in 0..14 {
         waits.push(reserve(turn % 2, 1).await);
     }
-    assert!(waits[..10].iter().all(|permit| permit.granted && permit.wait_ms == 0), "{waits:?}");
-    for (permit, minutes) in waits[10..13].iter().zip(1..) {
-        assert!(
-            permit.granted && (minutes * 60_000 - 30_000..=minutes * 60_000).contains(&permit.wait_ms),
-            "{waits:?}"
-        );
+    assert!(waits[..10].iter().all(|slot| slot.granted && slot.wait_ms == 0), "{waits:?}");
+    for (slot, minutes) in waits[10..13].iter().zip(1..) {
+        assert!(slot.granted && (minutes * 60_000 - 30_000..=minutes * 60_000).contains(&slot.wait_ms), "{waits:?}");
     }
     assert!(!waits[13].granted, "{waits:?}");
     let client = ClientNet::from(std::net::IpAddr::from([192, 0, 2, 2]));
@@ -346,8 +343,8 @@ async fn callers_without_credentials_have_one_bucket_at_all_gateways() {
     for at in 0..2 {
         let mut granted = 0;
         for _ in 0..10 {
-            let permit = reserve(at, 3).await;
-            granted += usize::from(permit.granted && permit.wait_ms == 0);
+            let slot = reserve(at, 3).await;
+            granted += usize::from(slot.granted && slot.wait_ms == 0);
         }
         assert_eq!(granted, 5);
     }

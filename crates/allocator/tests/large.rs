@@ -23,7 +23,7 @@ fn resident() -> usize {
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-/// A piece of the heap that is free, lies below what is in use and is larger than the memory of a contract.
+/// Frees a piece of the heap below allocations in use that is larger than the memory of a contract.
 fn free_piece() -> Vec<Vec<u8>> {
     let mut pieces: Vec<Vec<u8>> = (0..48 * MIB / 65536).map(|_| vec![1; 65536 - 64]).collect();
     let in_use = vec![vec![1; 1000]];

@@ -1,4 +1,4 @@
-//! The checks that make bytes from a node a block: nothing about its transactions' scripts, everything that ties the bytes
+//! Checks of a block from a node: not the scripts of its transactions, but everything that ties the bytes
 //! to the header's hash.
 
 use bitcoin::block::Header;
@@ -31,7 +31,7 @@ pub struct CheckedBlock {
     pub offsets: Vec<u32>,
 }
 
-/// Why bytes are not the block that was asked for.
+/// Why bytes are not the requested block.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlockFault {
     /// The bytes end too early, go on too long or do not decode.
@@ -57,7 +57,7 @@ pub enum BlockFault {
     WitnessCommitment,
 }
 
-/// Whether a block at `height` must carry the witness that its commitment asks for. Before BIP141 was active miners wrote
+/// Whether a block at `height` must carry the witness of its commitment. Before BIP141 was active miners wrote
 /// commitments without one.
 pub(crate) fn witness_required(network: Network, height: Height) -> bool {
     match network {
@@ -107,7 +107,7 @@ pub fn check_block(bytes: &[u8], expected: BlockHash, witness_required: bool) ->
     Ok(CheckedBlock { block, size: bytes.len() as u32, txids, offsets })
 }
 
-/// What a transaction is identified by.
+/// Identifiers and sizes of a transaction.
 #[derive(Debug, PartialEq, Eq)]
 struct TransactionIds {
     txid: Txid,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_tail_keeps_the_root_and_is_noticed() {
+    fn a_repeated_tail_keeps_the_root_and_is_detected() {
         for (count, tail) in [(3, 1), (5, 1), (6, 2), (12, 4)] {
             let whole = hashes(count);
             let mut longer = whole.clone();

@@ -1,4 +1,4 @@
-//! What the rest of the instance asks a node: blocks, parts of blocks, spent outputs, headers, transactions.
+//! Requests of the instance to its node: blocks, parts of blocks, spent outputs, headers, transactions.
 
 use bitcoin::block::Header;
 use bitcoin::hex::FromHex;
@@ -14,7 +14,7 @@ use crate::error::{NodeError, RPC_INVALID_PARAMETER};
 use crate::prefetch;
 use crate::rest::{self, RestAnswer, Route};
 
-/// What `getblockchaininfo` reports about the node's chain.
+/// The reply of `getblockchaininfo`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ChainInfo {
     /// The node's name of its network: `main`, `signet`, `regtest`.
@@ -35,9 +35,9 @@ pub struct ChainInfo {
     pub size_on_disk: u64,
 }
 
-/// What `getrawtransaction` returns with verbosity 1.
+/// The reply of `getrawtransaction` with verbosity 1.
 #[derive(Debug, Deserialize)]
-struct ToldTransaction {
+struct RawTransactionReply {
     hex: String,
     /// Absent while it is unconfirmed.
     blockhash: Option<BlockHash>,
@@ -46,7 +46,7 @@ struct ToldTransaction {
     confirmations: u64,
 }
 
-/// Where a block stands for the node.
+/// Confirmations and height of a block by the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) struct HeaderStanding {
     /// -1 when the block is not on the node's best chain.
@@ -59,12 +59,12 @@ impl NodeClient {
     /// witness commitment have been checked against the bytes.
     ///
     /// # Errors
-    /// `Rpc` -5 when the node knows no such block, -1 when it has pruned it; `Invalid` when it answers another.
+    /// `Rpc` -5 when the node knows no such block, -1 when it has pruned it; `Invalid` when it returns another one.
     pub async fn block(&self, hash: BlockHash) -> Result<Bytes, NodeError> {
         let bytes = self.fetch_block(hash).await?;
-        let kept = bytes.clone();
+        let copy = bytes.clone();
         self.checked(hash, move || block_check::check_block(&bytes, hash, false)).await?;
-        Ok(kept)
+        Ok(copy)
     }
 
     /// The block `id` with everything that modules need, the spent outputs included where the node has them; checked like
@@ -94,7 +94,7 @@ impl NodeClient {
     ) -> Result<T, NodeError> {
         match tokio::task::spawn_blocking(check).await {
             Ok(Ok(checked)) => Ok(checked),
-            Ok(Err(fault)) => Err(self.lie(format!("asked for block {hash}, but {fault}"))),
+            Ok(Err(fault)) => Err(self.invalid(format!("asked for block {hash}, but {fault}"))),
             Err(_) => Err(NodeError::Unavailable("the instance is shutting down".to_owned())),
         }
     }
@@ -116,7 +116,7 @@ impl NodeClient {
         match self.rest(Route::BlockPart, hash, &query, rest::BLOCK_BYTES_MAX).await? {
             RestAnswer::Found(bytes) if bytes.len() == size as usize => return Ok(bytes),
             RestAnswer::Found(bytes) => {
-                return Err(self.lie(format!("asked for {size} bytes of block {hash}, got {}", bytes.len())));
+                return Err(self.invalid(format!("asked for {size} bytes of block {hash}, got {}", bytes.len())));
             }
             RestAnswer::Refused => return Err(outside()),
             RestAnswer::NotThisBlock | RestAnswer::NoRoute => {}
@@ -171,7 +171,7 @@ impl NodeClient {
         self.typed("getbestblockhash", json!([])).await
     }
 
-    /// What the node reports about its chain.
+    /// The node's report about its chain.
     ///
     /// # Errors
     /// As [`Self::rpc`].
@@ -184,7 +184,7 @@ impl NodeClient {
     /// The header with `hash`, on the best chain or not; `None` when the node does not know it.
     ///
     /// # Errors
-    /// `Invalid` when the node answers another header.
+    /// `Invalid` when the node returns another header.
     pub async fn header(&self, hash: BlockHash) -> Result<Option<Header>, NodeError> {
         let text: String = match self.typed("getblockheader", json!([hash, false])).await {
             Err(error) if error.is_not_found() => return Ok(None),
@@ -203,15 +203,15 @@ impl NodeClient {
 
     fn decode_header(&self, hash: BlockHash, hex: &str) -> Result<Header, NodeError> {
         let header: Header = bitcoin::consensus::encode::deserialize_hex(hex)
-            .map_err(|error| self.lie(format!("asked for the header {hash}, got what does not decode: {error}")))?;
+            .map_err(|error| self.invalid(format!("asked for the header {hash}, got what does not decode: {error}")))?;
         if header.block_hash() == hash {
             Ok(header)
         } else {
-            Err(self.lie(format!("asked for the header {hash}, got {}", header.block_hash())))
+            Err(self.invalid(format!("asked for the header {hash}, got {}", header.block_hash())))
         }
     }
 
-    /// Where the block `hash` stands; `None` when the node does not know it.
+    /// Confirmations and height of the block `hash`; `None` when the node does not know it.
     pub(crate) async fn standing(&self, hash: BlockHash) -> Result<Option<HeaderStanding>, NodeError> {
         match self.typed("getblockheader", json!([hash, true])).await {
             Err(error) if error.is_not_found() => Ok(None),
@@ -223,7 +223,7 @@ impl NodeClient {
     /// An empty list means that `hash` is the node's tip. That the headers link to each other is for the caller to verify.
     ///
     /// # Errors
-    /// `Invalid` when the answer does not begin with the header asked for.
+    /// `Invalid` when the answer does not begin with the requested header.
     pub async fn headers_after(&self, hash: BlockHash) -> Result<Option<Vec<Header>>, NodeError> {
         let query = format!("?count={}", rest::HEADERS_PER_REQUEST_MAX);
         let limit = rest::HEADERS_PER_REQUEST_MAX * Header::SIZE;
@@ -233,7 +233,9 @@ impl NodeClient {
                 match headers.first() {
                     None => Ok(None),
                     Some(first) if first.block_hash() == hash => Ok(Some(headers.split_off(1))),
-                    Some(first) => Err(self.lie(format!("asked for headers from {hash}, got {}", first.block_hash()))),
+                    Some(first) => {
+                        Err(self.invalid(format!("asked for headers from {hash}, got {}", first.block_hash())))
+                    }
                 }
             }
             RestAnswer::NotThisBlock => Ok(None),
@@ -249,7 +251,7 @@ impl NodeClient {
         }
         let heights: Vec<[Height; 1]> =
             (1..=following.min(BATCH_MAX)).map(|step| [standing.height.saturating_add(step as Height)]).collect();
-        // The chain may change between the calls: what is still there and links is worth having.
+        // The chain may change between the calls: headers that still link are used.
         let hashes: Vec<Option<BlockHash>> = self.batch("getblockhash", &heights).await?;
         let hashes: Vec<BlockHash> = hashes.into_iter().map_while(|hash| hash).collect();
         let mut headers: Vec<Header> = self.headers(&hashes).await?.into_iter().map_while(|header| header).collect();
@@ -262,26 +264,27 @@ impl NodeClient {
         Ok(Some(headers))
     }
 
-    /// Raw bytes of an unconfirmed transaction, if the node knows it. A node with an index of its own also returns those of
-    /// blocks: in the best chain they are answered, for they may not be indexed here yet; what only a block outside of it
-    /// holds is dead, and not answered.
+    /// Raw bytes of an unconfirmed transaction, if the node has it. A node with `txindex` also returns those of
+    /// blocks: those of the best chain are returned, since they may not be indexed here yet; a transaction of a stale block alone
+    /// is not.
     ///
     /// # Errors
-    /// `Invalid` when the node answers another transaction.
+    /// `Invalid` when the node returns another transaction.
     pub async fn raw_transaction(&self, txid: Txid) -> Result<Option<Bytes>, NodeError> {
-        let told: ToldTransaction = match self.typed("getrawtransaction", json!([txid, 1])).await {
+        let reply: RawTransactionReply = match self.typed("getrawtransaction", json!([txid, 1])).await {
             Err(error) if error.is_not_found() => return Ok(None),
             outcome => outcome?,
         };
-        if told.blockhash.is_some() && told.confirmations == 0 {
+        if reply.blockhash.is_some() && reply.confirmations == 0 {
             return Ok(None);
         }
-        let bytes = Vec::<u8>::from_hex(&told.hex)
-            .map_err(|_| self.lie(format!("asked for transaction {txid}, got something that is not hex")))?;
-        let transaction: Transaction = bitcoin::consensus::deserialize(&bytes)
-            .map_err(|error| self.lie(format!("asked for transaction {txid}, got what does not decode: {error}")))?;
+        let bytes = Vec::<u8>::from_hex(&reply.hex)
+            .map_err(|_| self.invalid(format!("asked for transaction {txid}, got something that is not hex")))?;
+        let transaction: Transaction = bitcoin::consensus::deserialize(&bytes).map_err(|error| {
+            self.invalid(format!("asked for transaction {txid}, got what does not decode: {error}"))
+        })?;
         if transaction.compute_txid() != txid {
-            return Err(self.lie(format!("asked for transaction {txid}, got {}", transaction.compute_txid())));
+            return Err(self.invalid(format!("asked for transaction {txid}, got {}", transaction.compute_txid())));
         }
         Ok(Some(bytes.into()))
     }
@@ -296,6 +299,6 @@ impl NodeClient {
             .ok()
             .and_then(|hex| Vec::<u8>::from_hex(hex).ok())
             .map(Bytes::from)
-            .ok_or_else(|| self.lie(format!("asked for block {hash} as hex, got something else")))
+            .ok_or_else(|| self.invalid(format!("asked for block {hash} as hex, got something else")))
     }
 }

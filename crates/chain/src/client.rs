@@ -40,13 +40,13 @@ struct Inner {
     config: NodeConfig,
     transport: Transport,
     status: StatusCell,
-    /// Set once the node has proven to follow our network; cleared when it goes away.
+    /// Set once the node was checked to follow our network; cleared when the connection is lost.
     connected: AtomicBool,
     connecting: tokio::sync::Mutex<()>,
-    /// Attempts to connect that failed, and how the last one did.
+    /// Number of failed attempts to connect, and the last error.
     failed: Mutex<(u64, Option<NodeError>)>,
     missing: Mutex<MissingRoutes>,
-    /// Keeps one announcement that comes while the follower is busy.
+    /// Stores one announcement that comes while the follower is busy.
     block_announced: Notify,
     rpc_calls: Semaphore,
     rest_calls: Semaphore,
@@ -67,7 +67,7 @@ impl Weighter<BlockHash, Bytes> for BlockBytes {
     }
 }
 
-/// What is asked of a node. Boxed, so that the connection is compiled here alone.
+/// A pending call of a node. Boxed, so that the connection is compiled in this crate alone.
 type NodeFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = Result<T, NodeError>> + Send + 'a>>;
 
 impl NodeClient {
@@ -101,7 +101,7 @@ impl NodeClient {
         })
     }
 
-    /// To be called when a peer announces a block: who follows the chain through this client or a clone of it asks the node at once.
+    /// To be called when a peer announces a block: followers of this client or a clone of it then poll the node at once.
     pub fn announce_block(&self) {
         self.inner.block_announced.notify_one();
     }
@@ -114,12 +114,12 @@ impl NodeClient {
     /// One JSON-RPC call; `params` is an array or object. Numbers keep every digit.
     ///
     /// # Errors
-    /// `Rpc` with the node's own code and message, or why there is no answer.
+    /// `Rpc` with the node's own code and message, or the failure of the connection.
     pub async fn rpc(&self, method: &str, params: Value) -> Result<Value, NodeError> {
         self.typed(method, params).await
     }
 
-    /// One JSON-RPC call whose result is handed over byte for byte as the node wrote it.
+    /// One JSON-RPC call whose result is returned byte for byte as the node sent it.
     ///
     /// # Errors
     /// As [`Self::rpc`].
@@ -140,10 +140,10 @@ impl NodeClient {
         self.rpc_counted(method, params, limit, None).await
     }
 
-    /// As [`Self::rpc_at_most`], and `keep` is asked before more of the answer is kept.
+    /// As [`Self::rpc_at_most`], and `keep` is called before more of the answer is buffered.
     ///
     /// # Errors
-    /// As [`Self::rpc_at_most`], and `NoMemory` when it says no.
+    /// As [`Self::rpc_at_most`], and `NoMemory` when it returns false.
     pub async fn rpc_counted(
         &self,
         method: &str,
@@ -157,7 +157,7 @@ impl NodeClient {
         self.call_counted(method, body, limit, keep, |answer| rpc::decode_call(answer, id)).await
     }
 
-    /// Follows what the instance knows about its node; every call updates it.
+    /// Watches the status of the node, which every call updates.
     pub fn status(&self) -> watch::Receiver<NodeStatus> {
         self.inner.status.subscribe()
     }
@@ -184,7 +184,7 @@ impl NodeClient {
     pub(crate) async fn typed<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T, NodeError> {
         let result = self.rpc_raw(method, params).await?;
         serde_json::from_str(result.get())
-            .map_err(|error| self.lie(format!("asked for {method}, got an unexpected result: {error}")))
+            .map_err(|error| self.invalid(format!("asked for {method}, got an unexpected result: {error}")))
     }
 
     /// One batch of at most [`BATCH_MAX`] calls; `None` where the node knows no such block or height.
@@ -209,7 +209,7 @@ impl NodeClient {
                 Err(error) => Err(error),
                 Ok(text) => serde_json::from_str(text.get())
                     .map(Some)
-                    .map_err(|error| self.lie(format!("asked for {method}, got an unexpected result: {error}"))),
+                    .map_err(|error| self.invalid(format!("asked for {method}, got an unexpected result: {error}"))),
             })
             .collect()
     }
@@ -226,7 +226,7 @@ impl NodeClient {
             if inner.connected.load(Ordering::Acquire) {
                 return Ok(());
             }
-            // A call that waited for an attempt that failed shares its outcome: a node that hangs costs one time-out, not many.
+            // A call that waited for a failed attempt shares its error: a node that hangs costs one timeout, not many.
             if let (count, Some(error)) = &*inner.failed.lock()
                 && *count != failed_before
             {
@@ -252,7 +252,7 @@ impl NodeClient {
         let result = self.call("getblockchaininfo", body, rpc::reply_limit("getblockchaininfo"), decode).await;
         let result = result.map_err(NodeError::into_invalid)?;
         let info: ChainInfo = serde_json::from_str(result.get())
-            .map_err(|error| self.lie(format!("asked for getblockchaininfo, got an unexpected result: {error}")))?;
+            .map_err(|error| self.invalid(format!("asked for getblockchaininfo, got an unexpected result: {error}")))?;
         if info.chain != self.network().core_name() {
             return Err(self.noted(NodeError::wrong_chain(self.network(), &info.chain)));
         }
@@ -288,7 +288,7 @@ impl NodeClient {
         outcome
     }
 
-    /// One REST request; `NoRoute` without asking where the route is known to be missing.
+    /// One REST request; `NoRoute` without a request where the route is known to be missing.
     pub(crate) async fn rest(
         &self,
         route: Route,
@@ -332,7 +332,7 @@ impl NodeClient {
         })
     }
 
-    /// Notes how a call ended. HTTP 503 from a running node is a full queue, which passes; while it starts or stops, and
+    /// Records the outcome of a call. HTTP 503 from a running node is a full queue, which is temporary; while it starts or stops, and
     /// whenever there is no answer at all, the connection counts as lost.
     fn record<T>(&self, http_status: u16, outcome: &Result<T, NodeError>) {
         match outcome {
@@ -348,8 +348,8 @@ impl NodeClient {
         }
     }
 
-    /// An `Invalid` error that is noted in the status.
-    pub(crate) fn lie(&self, text: String) -> NodeError {
+    /// An `Invalid` error, recorded in the status.
+    pub(crate) fn invalid(&self, text: String) -> NodeError {
         self.noted(NodeError::Invalid(text))
     }
 

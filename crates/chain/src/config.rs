@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use paraffin_primitives::Network;
 
-/// How to reach a node.
+/// Connection to a node.
 #[derive(Debug, Clone)]
 pub struct NodeConfig {
     /// The chain that the node must follow; checked at every connect.

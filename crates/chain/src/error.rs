@@ -1,8 +1,8 @@
 use paraffin_primitives::Network;
 
-/// What can go wrong between an instance and its node.
+/// Errors between an instance and its node.
 ///
-/// No text holds an address, a path or a credential, so that a text may be shown in health answers.
+/// No message holds an address, a path or a credential, so that it may be shown in health answers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NodeError {
     /// The node answered with a JSON-RPC error of its own; code and message are the node's.
@@ -19,16 +19,16 @@ pub enum NodeError {
     /// The node refuses our credentials.
     #[error("the Bitcoin node refused the credentials: check [node] user, password or cookie_file")]
     Unauthorized,
-    /// The node answered something that is not what was asked for (wrong hash, undecodable block, bad proof of work).
+    /// The node's response is invalid (wrong hash, undecodable block, bad proof of work).
     #[error("the Bitcoin node answered something unusable: {0}")]
     Invalid(String),
-    /// The answer has more bytes than the caller asked for at most; the rest was not read.
+    /// The answer exceeds the caller's limit; the rest was not read.
     #[error("the Bitcoin node's answer is larger than {0} bytes")]
     TooLarge(usize),
-    /// The caller has no memory for the answer at the moment; the rest was not read.
+    /// The answer exceeds the caller's memory budget; the rest was not read.
     #[error("there is no memory for the Bitcoin node's answer at the moment")]
     NoMemory,
-    /// The node follows another network. No retry can mend it.
+    /// The node follows another network. A retry does not help.
     #[error("{0}")]
     WrongNetwork(String),
 }
@@ -43,7 +43,7 @@ pub(crate) const RPC_IN_WARMUP: i64 = -28;
 pub(crate) const RPC_METHOD_NOT_FOUND: i64 = -32601;
 
 impl NodeError {
-    /// Whether the node itself says that it knows no such block or transaction.
+    /// Whether the node has no such block or transaction.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Rpc { code: RPC_NOT_FOUND, .. })
     }
@@ -53,7 +53,7 @@ impl NodeError {
         !matches!(self, Self::WrongNetwork(_))
     }
 
-    /// A size that no answer of this kind has, where no caller chose the limit.
+    /// An invalid response, for a size limit that no caller chose.
     pub(crate) fn into_invalid(self) -> Self {
         match self {
             Self::TooLarge(limit) => Self::Invalid(format!("an answer above the limit of {limit} bytes")),
@@ -61,10 +61,10 @@ impl NodeError {
         }
     }
 
-    pub(crate) fn wrong_chain(configured: Network, told: &str) -> Self {
-        let told: String = told.chars().take(32).collect();
+    pub(crate) fn wrong_chain(configured: Network, reported: &str) -> Self {
+        let reported: String = reported.chars().take(32).collect();
         Self::WrongNetwork(format!(
-            "the Bitcoin node follows the chain `{told}`, but this instance serves {configured} (`{}` to the node): \
+            "the Bitcoin node follows the chain `{reported}`, but this instance serves {configured} (`{}` to the node): \
              point [node] url at a {configured} node or change `network`",
             configured.core_name()
         ))
@@ -73,11 +73,11 @@ impl NodeError {
     pub(crate) fn wrong_genesis(
         configured: Network,
         expected: impl std::fmt::Display,
-        told: impl std::fmt::Display,
+        reported: impl std::fmt::Display,
     ) -> Self {
         Self::WrongNetwork(format!(
             "the Bitcoin node and this instance have no block in common: block 0 of {configured} is {expected}, \
-             the node's is {told}; point [node] url at a {configured} node or use another data directory"
+             the node's is {reported}; point [node] url at a {configured} node or use another data directory"
         ))
     }
 }

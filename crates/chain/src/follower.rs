@@ -14,10 +14,10 @@ const WAIT_MIN: Duration = Duration::from_millis(200);
 /// Longest wait between two attempts.
 const WAIT_MAX: Duration = Duration::from_secs(15);
 
-/// Least time between two questions for the best block, however many blocks are announced.
+/// Least time between two queries of the best block, however many blocks are announced.
 const ANNOUNCED_MIN: Duration = Duration::from_millis(50);
 
-/// The chain as the index has it, asked by the follower to find the fork point.
+/// The indexed chain, in which the follower looks for the fork point.
 pub trait LocalChain: Send + Sync {
     /// The last block that is connected; `None` when there is none, not even the genesis block.
     fn tip(&self) -> Option<BlockId>;
@@ -25,7 +25,7 @@ pub trait LocalChain: Send + Sync {
     fn hash_at(&self, height: Height) -> Option<BlockHash>;
 }
 
-/// What to do next with the local chain.
+/// The next change of the local chain.
 #[derive(Debug)]
 pub enum ChainEvent {
     /// The next block of the best chain, checked: its header links to the previous one, its proof of work, merkle root and
@@ -40,14 +40,14 @@ pub enum ChainEvent {
     },
 }
 
-/// How to follow.
+/// Options of a follower.
 #[derive(Debug, Clone, Copy)]
 pub struct FollowerOptions {
     /// Blocks fetched ahead, at least 1.
     pub prefetch: usize,
-    /// Ask for spent outputs where the node has the route.
+    /// Whether spent outputs are requested where the node has the route.
     pub spent_outputs: bool,
-    /// How often the node is asked for its best block where no peer announces one ([`NodeClient::announce_block`]).
+    /// Interval of polling the node's best block where no peer announces one ([`NodeClient::announce_block`]).
     pub poll: Duration,
 }
 
@@ -77,7 +77,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// A follower of the client's node. Nothing is asked before [`Self::next`].
+    /// A follower of the client's node. No request is made before [`Self::next`].
     pub fn new(client: NodeClient, options: FollowerOptions) -> Self {
         Self {
             prefetch: Prefetch::new(client.clone(), options.prefetch, options.spent_outputs),
@@ -92,7 +92,7 @@ impl Follower {
     }
 
     /// The next event for `local`. Waits while there is nothing to do, retries with backoff while the node is away,
-    /// and never gives up except on errors that no retry can mend.
+    /// and fails only with errors that are not retryable.
     ///
     /// The caller applies the event to `local` before the next call; one that is not applied comes again. The wait may be
     /// cancelled at any time without losing anything.
@@ -110,7 +110,7 @@ impl Follower {
                         self.is_well();
                         return Ok(event);
                     }
-                    // Work that may yet turn out to be in vain.
+                    // The last failure is not cleared: this progress may still be discarded.
                     Ok(None) => {}
                     Err(error) => {
                         self.client.status_cell().set_follower_error(Some(error.to_string()));
@@ -119,7 +119,7 @@ impl Follower {
                         }
                         tracing::debug!(%error, failures = self.failures, "waiting for the node");
                         self.prefetch.clear();
-                        // Verified headers outlive an outage and a block that is missing, but not a lie.
+                        // Verified headers are kept over an outage or a missing block, but not after an invalid response.
                         if matches!(error, NodeError::Invalid(_)) {
                             self.plan = None;
                         }
@@ -132,7 +132,7 @@ impl Follower {
         })
     }
 
-    /// The last failure, if any, is over.
+    /// Clears the last failure.
     fn is_well(&mut self) {
         self.failures = 0;
         self.client.status_cell().set_follower_error(None);
@@ -153,7 +153,7 @@ impl Follower {
         self.plan.as_ref().and_then(Plan::base)
     }
 
-    /// One piece of work; `None` when it brought nothing to report.
+    /// One step; `None` when there is no event to report.
     async fn step(&mut self, local: &dyn LocalChain) -> Result<Option<ChainEvent>, NodeError> {
         let tip = local.tip();
         let Some(plan) = &mut self.plan else {
@@ -170,7 +170,7 @@ impl Follower {
                 }
                 let Some(plan) = &self.plan else { return Ok(None) };
                 self.prefetch.fill(plan.upcoming(0));
-                // The old branch is left only when the beginning of the new one lies ready.
+                // The old branch is disconnected only when the first blocks of the new one are ready.
                 self.prefetch.settle_all().await?;
                 self.synced = None;
                 Ok(Some(ChainEvent::Disconnect(tip)))
@@ -199,7 +199,7 @@ impl Follower {
         }
     }
 
-    /// Extends the plan towards the node's tip, and looks now and then whether the node has changed its mind.
+    /// Extends the plan towards the node's tip, and polls whether the node's best chain has changed.
     /// True when something was done.
     async fn grows(&mut self) -> Result<bool, NodeError> {
         let Some(plan) = &mut self.plan else { return Ok(true) };
@@ -208,7 +208,7 @@ impl Follower {
                 return Ok(false);
             }
             self.looked = Some(Instant::now());
-            // When the node is away, what is already under way is still worth handing over.
+            // While the node is unreachable, blocks that were fetched are still delivered.
             let Ok(best) = self.client.best_block_hash().await else { return Ok(false) };
             if self.best.replace(best) == Some(best) || plan.tip().hash == best {
                 return Ok(false);
@@ -222,7 +222,7 @@ impl Follower {
             }
             Some(headers) => {
                 let ended = headers.is_empty();
-                plan.append(headers).map_err(|fault| self.client.lie(fault.to_string()))?;
+                plan.append(headers).map_err(|fault| self.client.invalid(fault.to_string()))?;
                 plan.complete = ended || self.best == Some(plan.tip().hash);
                 self.client.status_cell().set_height(plan.tip().height);
             }
@@ -249,18 +249,18 @@ impl Follower {
             return Ok(None);
         };
         if headers.is_empty() {
-            // The node moved between the two questions.
+            // The node's tip changed between the two queries.
             self.pause().await;
         } else if let Some(plan) = &mut self.plan {
-            plan.append(headers).map_err(|fault| self.client.lie(fault.to_string()))?;
+            plan.append(headers).map_err(|fault| self.client.invalid(fault.to_string()))?;
             plan.complete = plan.tip().hash == best;
             self.client.status_cell().set_height(plan.tip().height);
         }
         Ok(None)
     }
 
-    /// Waits until the node is to be asked again: when a peer announces a block, at the latest after the interval of polling. The
-    /// announcement is a hint and nothing else; a peer that sends many makes no more than one question in [`ANNOUNCED_MIN`].
+    /// Waits for the next poll: until a peer announces a block, at the latest for the polling interval. The
+    /// announcement is only a hint; a peer that sends many causes at most one query in [`ANNOUNCED_MIN`].
     async fn pause(&self) {
         let least = self.poll.min(ANNOUNCED_MIN);
         sleep(least).await;
@@ -278,7 +278,7 @@ fn backoff(failures: u32, jitter: u8) -> Duration {
     whole.saturating_sub(whole / 4 * u32::from(jitter) / 255)
 }
 
-/// The low bits of the clock are chance enough.
+/// Jitter from the low bits of the clock.
 fn jitter() -> u8 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| (elapsed.subsec_nanos() >> 8) as u8)
 }

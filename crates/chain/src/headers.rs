@@ -15,9 +15,9 @@ pub enum HeaderFault {
     Link {
         /// Height at which it was offered.
         height: Height,
-        /// Hash that it should name.
+        /// Hash of the expected predecessor.
         expected: BlockHash,
-        /// Hash that it names.
+        /// Hash of its predecessor.
         follows: BlockHash,
     },
     /// Its target is malformed or easier than the network allows.
@@ -202,8 +202,8 @@ mod tests {
     fn a_header_that_does_not_link_or_has_no_work_is_refused_and_changes_nothing() {
         let mut verifier = regtest();
         let tip = verifier.tip();
-        let stranger = mine(BlockHash::all_zeros(), 1, 0x207f_ffff);
-        assert!(matches!(verifier.push(&stranger), Err(HeaderFault::Link { height: 1, .. })));
+        let unlinked = mine(BlockHash::all_zeros(), 1, 0x207f_ffff);
+        assert!(matches!(verifier.push(&unlinked), Err(HeaderFault::Link { height: 1, .. })));
         let mut weak = mine(tip.hash, 1, 0x207f_ffff);
         while weak.target().is_met_by(weak.block_hash()) {
             weak.nonce += 1;

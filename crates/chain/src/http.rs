@@ -15,10 +15,10 @@ use parking_lot::Mutex;
 use crate::config::{NodeAuth, NodeConfig};
 use crate::error::NodeError;
 
-/// Says whether so many bytes of an answer may be kept.
+/// Returns whether so many more bytes of an answer may be buffered.
 pub type Keep = std::sync::Arc<dyn Fn(usize) -> bool + Send + Sync>;
 
-/// Shorter than Bitcoin Core's `rpcservertimeout` of 30 s, so that we rarely meet a connection that it has closed.
+/// Shorter than Bitcoin Core's `rpcservertimeout` of 30 s, so that pooled connections are rarely closed by the node.
 const POOL_IDLE: Duration = Duration::from_secs(20);
 /// Idle connections kept.
 const POOL_SIZE_MAX: usize = 32;
@@ -33,9 +33,9 @@ pub(crate) struct Exchange {
     pub(crate) body: Option<Bytes>,
     /// Largest answer accepted, in bytes.
     pub(crate) limit: usize,
-    /// Whether doing it twice does no harm.
+    /// Whether it is idempotent.
     pub(crate) repeatable: bool,
-    /// Asked before more of the answer is kept.
+    /// Called before more of the answer is buffered.
     pub(crate) keep: Option<Keep>,
 }
 
@@ -102,14 +102,14 @@ impl Transport {
     }
 
     async fn current_authorization(&self) -> Result<Option<HeaderValue>, NodeError> {
-        let known = self.authorization.lock().clone();
+        let cached = self.authorization.lock().clone();
         match &self.auth {
-            NodeAuth::CookieFile(path) if known.is_none() => {
+            NodeAuth::CookieFile(path) if cached.is_none() => {
                 let cookie = read_cookie(path).await?;
                 *self.authorization.lock() = Some(cookie.clone());
                 Ok(Some(cookie))
             }
-            _ => Ok(known),
+            _ => Ok(cached),
         }
     }
 

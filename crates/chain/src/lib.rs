@@ -1,9 +1,9 @@
 //! Clients for a Bitcoin node and the follower that turns its chain into connect and disconnect events.
 //!
-//! Invariant: this crate knows no module, and it refuses a reorg that it has not verified.
+//! Invariant: this crate depends on no module, and it refuses a reorg that it has not verified.
 //!
-//! # Talking to the node
-//! [`NodeClient`] speaks JSON-RPC and, where the node serves it (`-rest=1`), REST. What a node lacks is done another way:
+//! # Connection to the node
+//! [`NodeClient`] speaks JSON-RPC and, where the node serves it (`-rest=1`), REST. Missing routes have a fallback:
 //!
 //! | wanted | first choice | else |
 //! |---|---|---|
@@ -12,13 +12,13 @@
 //! | headers | `/rest/headers/<hash>.bin?count=` | batches of `getblockhash` and `getblockheader` |
 //! | spent outputs | `/rest/spenttxouts/<hash>.bin` (Bitcoin Core 30) | none: modules look them up |
 //!
-//! A missing route is learnt from its first answer and tried again after a reconnect. Nothing the node says is taken on
-//! trust: headers and blocks are checked against the hash that was asked for, answers are limited in size and time.
+//! A missing route is detected by its first answer and tried again after a reconnect. The node is not
+//! trusted: headers and blocks are checked against the requested hash, answers are limited in size and time.
 //!
 //! # Following the chain
-//! [`Follower`] verifies headers (link, proof of work, the retarget rule on mainnet) before it asks for blocks, fetches blocks
-//! ahead in parallel, and hands them over in order. It leaves the local branch for another one only when all headers of that
-//! other branch have been fetched and verified, its first blocks lie ready, and
+//! [`Follower`] verifies headers (link, proof of work, the retarget rule on mainnet) before it requests blocks, fetches blocks
+//! ahead in parallel, and delivers them in order. It switches to another branch only when all headers of that
+//! branch have been fetched and verified, its first blocks are ready, and
 //!
 //! 1. it has more work than the local branch above the fork, or
 //! 2. the node has definitely dropped the local tip: it knows that block, counts -1 confirmations for it, and has connected
@@ -26,7 +26,7 @@
 //!    have less work than before. A node that is still catching up also counts -1 for blocks it has yet to connect, but its
 //!    `headers` are ahead of its `blocks`, so the follower waits for it.
 //!
-//! A node whose best chain has less work for any other reason is behind; the follower waits and says so in the status.
+//! A node whose best chain has less work for any other reason is behind; the follower waits and reports that in the status.
 #![forbid(unsafe_code)]
 
 mod block_check;

@@ -12,10 +12,10 @@ use crate::error::{NodeError, RPC_INVALID_PARAMETER};
 use crate::follower::LocalChain;
 use crate::headers::{HeaderFault, HeaderVerifier, RETARGET_INTERVAL, work_of};
 
-/// Hashes of the local branch whose headers are asked for at once.
+/// Hashes of the local branch whose headers are requested at once.
 const LOCAL_HEADERS_PER_CALL: usize = 500;
 
-/// Capacity that a plan may keep without using it.
+/// Unused capacity that a plan may keep.
 const SPARE_HEADERS_MAX: usize = 16 << 10;
 
 /// Verified headers above `base`, oldest first, as far as they are not connected yet.
@@ -24,13 +24,13 @@ pub(crate) struct Plan {
     base: Option<BlockId>,
     headers: VecDeque<Header>,
     verifier: HeaderVerifier,
-    /// Height of the local tip that this plan was found better than; what lies between the base and it may be undone.
+    /// Height of the local tip that this plan has more work than; blocks between the base and it may be undone.
     leaves: Option<Height>,
     /// Whether the plan reached the node's tip when it was last extended.
     pub(crate) complete: bool,
 }
 
-/// Where the local tip stands in a plan.
+/// Position of the local tip in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Position {
     /// On it: the block at this height comes next.
@@ -57,7 +57,7 @@ impl Plan {
         Self { base: Some(verifier.tip()), headers: VecDeque::new(), verifier, leaves: None, complete: false }
     }
 
-    /// Verifies and appends; what was verified before a fault stays.
+    /// Verifies and appends; headers verified before a fault stay.
     pub(crate) fn append(&mut self, headers: Vec<Header>) -> Result<(), HeaderFault> {
         for header in headers {
             self.verifier.push(&header)?;
@@ -108,14 +108,14 @@ impl Plan {
         }
     }
 
-    /// Forgets headers below `next`, which are connected.
+    /// Drops headers below `next`, which are connected.
     pub(crate) fn trim(&mut self, next: Height) {
         while self.first_height() < next && !self.headers.is_empty() {
             let height = self.first_height();
             self.base = self.hash_at(height).map(|hash| BlockId { height, hash });
             self.headers.pop_front();
         }
-        // A first import holds every header of the chain; the memory goes back as it proceeds.
+        // A first import holds every header of the chain; the memory is freed as it proceeds.
         if self.headers.capacity() > SPARE_HEADERS_MAX && self.headers.len() < self.headers.capacity() / 4 {
             self.headers.shrink_to(self.headers.len() * 2);
         }
@@ -141,9 +141,9 @@ pub(crate) async fn make_plan(
     let network = client.network();
     let Some(tip) = tip else {
         let expected = genesis_block(network.bitcoin()).block_hash();
-        let told = client.block_hash(0).await?;
-        if told != expected {
-            return Err(client.noted(NodeError::wrong_genesis(network, expected, told)));
+        let reported = client.block_hash(0).await?;
+        if reported != expected {
+            return Err(client.noted(NodeError::wrong_genesis(network, expected, reported)));
         }
         return Ok(Plan::from_genesis(network));
     };
@@ -151,7 +151,7 @@ pub(crate) async fn make_plan(
         return make_fork_plan(client, local, tip).await;
     };
     let mut plan = anchor(client, local, tip).await?;
-    plan.append(headers).map_err(|fault| client.lie(fault.to_string()))?;
+    plan.append(headers).map_err(|fault| client.invalid(fault.to_string()))?;
     Ok(plan)
 }
 
@@ -168,7 +168,7 @@ pub(crate) async fn make_fork_plan(
         match client.headers_after(plan.tip().hash).await? {
             None => return Err(NodeError::Unavailable("its best chain changed while it was read".to_owned())),
             Some(headers) if headers.is_empty() => break,
-            Some(headers) => plan.append(headers).map_err(|fault| client.lie(fault.to_string()))?,
+            Some(headers) => plan.append(headers).map_err(|fault| client.invalid(fault.to_string()))?,
         }
     }
     plan.complete = true;
@@ -194,8 +194,10 @@ async fn find_fork(client: &NodeClient, local: &dyn LocalChain, tip: BlockId) ->
     let shared = async |height: Height| -> Result<Option<BlockId>, NodeError> {
         let Some(hash) = local.hash_at(height) else { return Ok(None) };
         match client.block_hash(height).await {
-            Ok(told) if told == hash => Ok(Some(BlockId { height, hash })),
-            Ok(told) if height == 0 => Err(client.noted(NodeError::wrong_genesis(client.network(), hash, told))),
+            Ok(reported) if reported == hash => Ok(Some(BlockId { height, hash })),
+            Ok(reported) if height == 0 => {
+                Err(client.noted(NodeError::wrong_genesis(client.network(), hash, reported)))
+            }
             Ok(_) | Err(NodeError::Rpc { code: RPC_INVALID_PARAMETER, .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -208,7 +210,7 @@ async fn find_fork(client: &NodeClient, local: &dyn LocalChain, tip: BlockId) ->
             break block;
         }
         if height == 0 {
-            return Err(NodeError::Unavailable("it tells no block 0".to_owned()));
+            return Err(NodeError::Unavailable("it has no block 0".to_owned()));
         }
         different = height;
         step = step.saturating_mul(2);
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_position_tells_what_comes_next() {
+    fn the_position_determines_the_next_step() {
         let genesis = genesis_block(bitcoin::Network::Regtest);
         let chain = mined(genesis.block_hash(), 5, 1);
         let other = mined(genesis.block_hash(), 2, 100);

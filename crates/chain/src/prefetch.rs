@@ -14,9 +14,9 @@ use crate::error::NodeError;
 
 /// Memory that blocks fetched ahead may take, in bytes, estimated. One block is always fetched, whatever its size.
 const AHEAD_BYTES_MAX: usize = 128 << 20;
-/// What a block is taken for before any is known: a full one.
+/// Assumed size of a block before any is known: a full one.
 const FIRST_ESTIMATE: usize = 16 << 20;
-/// A block takes more than any average suggests now and then.
+/// Least estimate of a block, since single ones are larger than the average.
 const ESTIMATE_MIN: usize = 1 << 20;
 
 /// The queue of blocks under way, in chain order.
@@ -28,7 +28,7 @@ pub(crate) struct Prefetch {
     held: Arc<AtomicUsize>,
     /// Running average of the memory that one block takes.
     estimate: usize,
-    /// Of the block that was handed over last.
+    /// Of the block that was delivered last.
     last: Option<FetchPeriod>,
 }
 
@@ -48,16 +48,16 @@ struct Fetched {
     period: FetchPeriod,
 }
 
-/// When a block was asked for, and when it was there and checked.
+/// When a block was requested, and when it was received and checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FetchPeriod {
-    /// Asked for.
+    /// Time of the request.
     pub began: SystemTime,
-    /// There.
+    /// Time at which it was received and checked.
     pub ended: SystemTime,
 }
 
-/// Memory counted until the block is handed over or dropped.
+/// Memory counted until the block is delivered or dropped.
 struct Held {
     total: Arc<AtomicUsize>,
     bytes: usize,
@@ -82,18 +82,18 @@ impl Prefetch {
         }
     }
 
-    /// Starts fetching `upcoming` as far as the bounds allow. What is under way for another place is given up.
+    /// Starts fetching `upcoming` as far as the bounds allow. Fetches of other blocks are cancelled.
     pub(crate) fn fill(&mut self, mut upcoming: impl Iterator<Item = BlockId>) {
-        let mut kept = 0;
+        let mut matching = 0;
         let mut next = upcoming.next();
-        while let (Some(slot), Some(id)) = (self.queue.get(kept), next) {
+        while let (Some(slot), Some(id)) = (self.queue.get(matching), next) {
             if slot.id != id {
                 break;
             }
-            kept += 1;
+            matching += 1;
             next = upcoming.next();
         }
-        self.give_up_from(kept);
+        self.give_up_from(matching);
         while let Some(id) = next {
             if !self.has_room() {
                 break;
@@ -114,10 +114,10 @@ impl Prefetch {
         self.queue.len() < self.count_max && expected <= AHEAD_BYTES_MAX
     }
 
-    /// Waits for the first block and hands it over. Nothing is lost when the wait is cancelled.
+    /// Waits for the first block and returns it. Nothing is lost when the wait is cancelled.
     ///
     /// # Errors
-    /// Why the block cannot be had; everything under way is given up.
+    /// The failure to fetch the block; all other fetches are cancelled.
     pub(crate) async fn first(&mut self) -> Result<Option<Box<ConnectedBlock>>, NodeError> {
         self.settle(0).await?;
         let Some(Slot { state: State::Ready(fetched), .. }) = self.queue.pop_front() else { return Ok(None) };
@@ -126,7 +126,7 @@ impl Prefetch {
         Ok(Some(fetched.block))
     }
 
-    /// When the block that was handed over last was fetched.
+    /// When the block that was delivered last was fetched.
     pub(crate) fn last(&self) -> Option<FetchPeriod> {
         self.last
     }
@@ -159,7 +159,7 @@ impl Prefetch {
         }
     }
 
-    /// Gives up everything under way.
+    /// Cancels all fetches.
     pub(crate) fn clear(&mut self) {
         self.give_up_from(0);
     }
@@ -190,7 +190,7 @@ pub(crate) async fn connected_block(
             return Ok(None);
         }
         match client.spent_outputs(id.hash).await {
-            // Modules can look the outputs up, so a node that fails at this extra does not stop the index.
+            // Modules can look up the outputs, so a failure of this optional request does not stop the index.
             Err(NodeError::Invalid(_)) => Ok(None),
             outcome => outcome,
         }
@@ -200,7 +200,8 @@ pub(crate) async fn connected_block(
     let spent = spent?.filter(|spent| {
         let fits = spent_outputs_fit(&block, spent);
         if !fits {
-            client.lie(format!("asked for the outputs that block {id} spends, got others; looking them up instead"));
+            client
+                .invalid(format!("asked for the outputs that block {id} spends, got others; looking them up instead"));
         }
         fits
     });

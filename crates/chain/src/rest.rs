@@ -1,4 +1,4 @@
-//! The binary forms of Bitcoin Core's REST interface, decoded without trust.
+//! The binary forms of Bitcoin Core's REST interface, decoded as untrusted input.
 
 use bitcoin::block::Header;
 use bitcoin::consensus::encode::{Decodable, VarInt, deserialize};
@@ -9,7 +9,7 @@ use crate::error::NodeError;
 use crate::http::Answer;
 use crate::rpc::unavailable_by_http;
 
-/// Most headers that one request may ask for (Bitcoin Core's `MAX_REST_HEADERS_RESULTS`).
+/// Most headers of one request (Bitcoin Core's `MAX_REST_HEADERS_RESULTS`).
 pub(crate) const HEADERS_PER_REQUEST_MAX: usize = 2000;
 /// Largest block in consensus encoding: 4,000,000 weight units leave at most as many bytes.
 pub(crate) const BLOCK_BYTES_MAX: usize = 4_000_000;
@@ -40,7 +40,7 @@ impl Route {
     }
 }
 
-/// The routes that a node was seen not to serve; forgotten at every reconnect, since it may be another release then.
+/// Routes that a node does not serve; cleared at every reconnect, since it may be another release then.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MissingRoutes([bool; Route::COUNT]);
 
@@ -54,9 +54,9 @@ impl MissingRoutes {
     }
 }
 
-/// What a REST answer means.
+/// A classified REST answer.
 pub(crate) enum RestAnswer {
-    /// The bytes asked for.
+    /// The requested bytes.
     Found(bytes::Bytes),
     /// The route is served, but not for this block (unknown, pruned, no undo data).
     NotThisBlock,
@@ -66,7 +66,7 @@ pub(crate) enum RestAnswer {
     NoRoute,
 }
 
-/// Sorts an answer. Bitcoin Core answers 404 both for a route that it does not have and for a block that it does not have;
+/// Classifies an answer. Bitcoin Core answers 404 both for a route that it does not have and for a block that it does not have;
 /// only the text of the latter holds the hash.
 pub(crate) fn sort_answer(answer: Answer, hash: BlockHash) -> Result<RestAnswer, NodeError> {
     let mentions_hash =

@@ -1,6 +1,6 @@
 //! JSON-RPC as Bitcoin Core speaks it: requests out, the raw result or the node's own error back.
 //!
-//! Requests say `"jsonrpc":"1.0"`, which every release understands. In that protocol Bitcoin Core answers errors with HTTP 500,
+//! Requests have `"jsonrpc":"1.0"`, which every release understands. In that protocol Bitcoin Core answers errors with HTTP 500,
 //! 404 or 400 and a JSON body, so the body decides and the status counts only where there is no JSON.
 
 use bytes::Bytes;
@@ -49,7 +49,7 @@ pub(crate) fn reply_limit(method: &str) -> usize {
     }
 }
 
-/// Whether sending the call twice does no harm: methods that make or send something are sent once.
+/// Whether the call is idempotent: methods that create or send something are sent once.
 pub(crate) fn is_repeatable(method: &str) -> bool {
     !["generate", "send", "submit", "prioritise", "create", "fund", "sign", "import", "load", "unload", "stop"]
         .iter()
@@ -75,7 +75,7 @@ fn encode(request: &impl Serialize) -> Result<Bytes, NodeError> {
     })
 }
 
-/// The result of one call, byte for byte as the node wrote it.
+/// The result of one call, byte for byte as the node sent it.
 pub(crate) fn decode_call(answer: &Answer, id: u64) -> Result<Box<RawValue>, NodeError> {
     match serde_json::from_slice::<Reply>(&answer.body) {
         Ok(reply) => decode_reply(reply, id),
@@ -97,8 +97,8 @@ pub(crate) fn decode_batch(
     results.resize_with(count, || None);
     for reply in replies {
         let id = reply.id.unwrap_or(u64::MAX);
-        let place = id.checked_sub(first_id).and_then(|place| usize::try_from(place).ok());
-        let Some(slot) = place.and_then(|place| results.get_mut(place)) else {
+        let index = id.checked_sub(first_id).and_then(|index| usize::try_from(index).ok());
+        let Some(slot) = index.and_then(|index| results.get_mut(index)) else {
             return Err(NodeError::Invalid("a batch was answered with an id that was not asked".to_owned()));
         };
         *slot = Some(decode_reply(reply, id));
@@ -132,12 +132,12 @@ pub(crate) fn unavailable_by_http(answer: &Answer) -> NodeError {
     NodeError::Unavailable(format!("it answered HTTP {}: {}", answer.status.as_u16(), text.trim()))
 }
 
-/// Whether the text of a 503 says that the node starts or stops, rather than that its queue is full.
+/// Whether the text of a 503 means that the node starts or stops, rather than that its queue is full.
 pub(crate) fn is_start_or_stop(text: &str) -> bool {
     text.contains("temporarily unavailable") || text.contains("shutdown")
 }
 
-/// What an answer without JSON-RPC in it means.
+/// The error of an answer that is not JSON-RPC.
 fn without_json(answer: &Answer) -> NodeError {
     match answer.status {
         StatusCode::UNAUTHORIZED => NodeError::Unauthorized,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_rpc_is_told_by_its_status() {
+    fn an_answer_without_json_rpc_is_an_error_by_its_status() {
         assert_eq!(decode_call(&answer(401, ""), 1).unwrap_err(), NodeError::Unauthorized);
         assert!(matches!(decode_call(&answer(503, "Work queue depth exceeded"), 1), Err(NodeError::Unavailable(_))));
         assert!(matches!(decode_call(&answer(403, ""), 1), Err(NodeError::Rpc { .. })));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_make_something_are_not_repeated() {
+    fn calls_that_create_something_are_not_repeated() {
         for method in ["generatetoaddress", "sendrawtransaction", "submitblock", "submitpackage"] {
             assert!(!is_repeatable(method), "{method}");
         }

@@ -1,4 +1,4 @@
-//! What the instance knows about its node, kept current by every call.
+//! Status of the node, updated by every call.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,14 +8,14 @@ use tokio::sync::watch;
 
 use crate::error::NodeError;
 
-/// What the instance knows about its node; served in health.
+/// Status of the node, reported in health.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeStatus {
     /// Whether the last call got an answer from a node that is ready (not warming up, not refusing our credentials).
     pub reachable: bool,
     /// Node's best height as last seen.
     pub height: Option<Height>,
-    /// Last error, for operators: what stops the follower, else what the last call met. `None` once it is over.
+    /// Last error, for operators: that of the follower, else that of the last call. `None` once it is over.
     pub error: Option<String>,
     /// Unix seconds since when `reachable` has had its value.
     pub since_unix: u64,
@@ -44,8 +44,8 @@ impl StatusCell {
         self.sender.subscribe()
     }
 
-    /// Notes how a call ended. Errors of the node's own about one call (`Rpc`) and answers
-    /// beyond what a caller asked for say nothing against the node.
+    /// Records the outcome of a call. Errors of the node's own about one call (`Rpc`) and answers
+    /// beyond a caller's limit do not make the node unavailable.
     pub(crate) fn record<T>(&self, outcome: &Result<T, NodeError>) {
         match outcome {
             Ok(_) | Err(NodeError::Rpc { .. } | NodeError::TooLarge(_) | NodeError::NoMemory) => {
@@ -56,12 +56,12 @@ impl StatusCell {
         }
     }
 
-    /// Notes a passing overload: the node lives, but one call was turned away.
+    /// Records a temporary overload: the node is reachable, but refused one call.
     pub(crate) fn record_busy(&self, text: &str) {
         self.set(None, |errors| errors.call = Some(text.to_owned()));
     }
 
-    /// Notes what stops the follower; `None` when it moves again. Stays until then, whatever other calls meet.
+    /// Records the error of the follower; `None` clears it. It stays until then, whatever the outcome of other calls.
     pub(crate) fn set_follower_error(&self, text: Option<String>) {
         self.set(None, |errors| errors.follower = text);
     }

@@ -1,5 +1,5 @@
-//! System calls that a confined program does not have. No compiler needs them; each is a way around a limit, or into parts of
-//! the kernel that namespaces do not divide. They answer as in a kernel that was built without them.
+//! System calls that are denied to a confined program. No compiler needs them; each is a way around a limit, or into parts of
+//! the kernel that namespaces do not divide. They fail with `ENOSYS`, as in a kernel that was built without them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -54,7 +54,7 @@ const SHORT_POINTERS: c_long = 0x4000_0000;
 /// Calls of [`ABSENT`] that have numbers of their own there: `ptrace`, `process_vm_readv`, `process_vm_writev`.
 const SHORT_POINTERS_OWN: [c_long; 3] = [521, 539, 540];
 
-/// Takes the calls away from this process and all that it starts, for good. Where no filter is known for the processor, that is an
+/// Takes the calls away from this process and all that it starts, permanently. Where no filter is known for the processor, that is an
 /// error: a program that was to be isolated must not run with less.
 pub(super) fn take_away() -> io::Result<()> {
     let processor = processor()?;

@@ -4,7 +4,7 @@
 //! Two ways: [`run`] starts another program (a compiler, `git`) in a root that shows only the folders it needs, and [`own`]
 //! isolates the calling process (an interpreter), which then keeps nothing but its open pipes.
 //!
-//! Invariant: a barrier that the caller asked for is in force or an error is returned.
+//! Invariant: each requested barrier is in force or an error is returned.
 #![forbid(unsafe_code)]
 
 use std::io;
@@ -21,7 +21,7 @@ pub use program::{
     system_folders,
 };
 
-/// Adds what failed to an error.
+/// Adds the name of the failed step to an error.
 fn at<T>(what: &str, outcome: Result<T, impl std::fmt::Display>) -> io::Result<T> {
     outcome.map_err(|error| io::Error::other(format!("{what}: {error}")))
 }

@@ -1,6 +1,6 @@
 //! Isolation of the calling process itself: for one that reads requests from standard input and answers on standard output.
 //!
-//! The steps, each of which stands alone where the kernel refuses another: [`enter_namespaces`] while the process has one thread;
+//! The steps, each independent of the others where the kernel refuses one: [`enter_namespaces`] while the process has one thread;
 //! a child of it, which is process 1 of the new process namespace, calls [`empty_root`]; then [`give_up_privileges`], and
 //! [`keep_computing_only`] when everything is loaded.
 
@@ -19,7 +19,7 @@ use seccompiler::{
 use crate::absent::processor;
 use crate::{at, is_root};
 
-/// User and group that belong to no person and no service.
+/// User and group (`nobody`) that belong to no person and no service.
 const NOBODY: u32 = 65_534;
 /// A folder that every system has, over which the empty root is mounted.
 const MOUNT_POINT: &str = "/proc";
@@ -85,7 +85,7 @@ pub fn empty_root() -> io::Result<()> {
     let options = c"size=4k,nr_inodes=1,mode=0555";
     at("the empty root", rustix::mount::mount("tmpfs", MOUNT_POINT, "tmpfs", flags, Some(options)))?;
     std::env::set_current_dir(MOUNT_POINT)?;
-    // The old root then lies over the new one, and goes.
+    // The old root is then mounted over the new one, and is detached.
     at("the new root", rustix::process::pivot_root(".", "."))?;
     at("the old root", rustix::mount::unmount(".", UnmountFlags::DETACH))?;
     std::env::set_current_dir("/")

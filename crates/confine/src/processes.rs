@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
-/// State of a process or thread that only waits to be forgotten.
+/// State of a zombie: a process or thread that only waits to be reaped.
 const ENDED: char = 'Z';
 
 /// A process of this machine.
@@ -45,10 +45,10 @@ impl Processes {
             .max_by_key(|process| process.memory_bytes)
     }
 
-    /// The state of a process or thread, and what it takes.
+    /// The state of a process or thread, and its resident pages.
     fn read_one(stat: impl AsRef<Path>, id: u32) -> Option<(char, Process)> {
         let text = fs::read(stat).ok()?;
-        // The name stands in brackets and may hold anything, brackets too.
+        // The name is in brackets and may hold any character, including brackets.
         let tail = &text[text.iter().rposition(|byte| *byte == b')')? + 1..];
         let fields: Vec<&str> = std::str::from_utf8(tail).ok()?.split_ascii_whitespace().collect();
         let pages: u64 = fields.get(21)?.parse().ok()?;

@@ -1,11 +1,11 @@
-//! Runs an untrusted program in a confined place.
+//! Runs an untrusted program in a sandbox.
 //!
 //! Three processes take part. The first ([`enter`]) ties its life to the worker's and becomes `unshare`, which makes the
 //! namespaces: no network but a loopback that is down, its own processes, mounts, host name and IPC. Inside, `unshare` starts
-//! the second ([`inside_of`]), process 1 of the new world: it builds a root of nothing but read-only system folders, the folders that
+//! the second ([`inside_of`]), process 1 of the new namespaces: it builds a root of read-only system folders, the folders that
 //! the description names and a small `/tmp`, moves into it, gives up every privilege and some system calls, sets the limits and
-//! starts the third, the program itself. When process 1 ends, the kernel ends everything that is left in its world. Without
-//! namespaces the first process starts the program itself, and ends what it leaves behind.
+//! starts the third, the program itself. When process 1 ends, the kernel ends everything that is left in its namespaces. Without
+//! namespaces the first process starts the program itself, and ends processes that it leaves behind.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,21 +26,21 @@ use crate::{absent, at, root};
 pub const NOT_CONFINED: u8 = 125;
 /// Added to the number of the signal that ended the program.
 const SIGNALLED: i32 = 128;
-/// Time between two looks for the worker.
+/// Interval of checking that the worker is alive.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// Untrusted programs give way to the server, and still come to their end on a busy machine.
 const NICENESS: i32 = 5;
-/// The kernel ends this one before all others.
+/// Out-of-memory score: the kernel ends this process before all others.
 const OUT_OF_MEMORY_FIRST: &str = "1000";
-/// Begins the line on standard error that says why a place could not be made.
+/// Prefix of the line on standard error with the reason why the sandbox could not be made.
 pub const COMPLAINT: &str = "paraffin-confine: ";
-/// The subcommand of the program that leads here.
+/// The subcommand of the program that runs [`enter`].
 pub const SUBCOMMAND: &str = "verify-confine";
-/// The argument that leads to process 1 of the new namespaces, with a user namespace and without.
+/// The argument of process 1 of the new namespaces, with a user namespace and without.
 const INSIDE: &str = "--inside";
 const INSIDE_AS_ROOT: &str = "--inside-as-root";
 
-/// How far a program is shut in.
+/// Degree of isolation of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {
@@ -50,7 +50,7 @@ pub enum Isolation {
     Limits,
 }
 
-/// What a process may take.
+/// Resource limits of a process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct ProcessLimits {
     /// Processor time of one process in seconds.
@@ -59,13 +59,13 @@ pub struct ProcessLimits {
     pub memory_bytes: u64,
     /// Largest file in bytes.
     pub file_bytes: u64,
-    /// Processes and threads of the user in this place.
+    /// Processes and threads of the user in the sandbox.
     pub processes: u64,
     /// Open files of one process.
     pub open_files: u64,
 }
 
-/// A folder or file that is seen inside.
+/// A folder or file that is visible inside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Shown {
     /// Its path on this machine.
@@ -76,30 +76,30 @@ pub struct Shown {
     pub writable: bool,
 }
 
-/// A program and the place to run it in.
+/// A program and the sandbox to run it in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Confinement {
-    /// What is asked of the kernel.
+    /// Degree of isolation.
     pub isolation: Isolation,
     /// Whether the program has the network of this machine; otherwise it has a loopback that is down.
     pub network: bool,
     /// An empty folder over which the new root is mounted.
     pub root: PathBuf,
-    /// All that is seen inside, beside devices, `/proc` and `/tmp`.
+    /// All folders and files that are visible inside, beside devices, `/proc` and `/tmp`.
     pub shown: Vec<Shown>,
     /// Bytes of `/tmp`, which is memory.
     pub tmp_bytes: u64,
     /// Limits of each process.
     pub limits: ProcessLimits,
-    /// User and group of the program where this process is root's; otherwise it stays who it is.
+    /// User and group of the program where this process is root's; otherwise they are unchanged.
     pub user: Option<(u32, u32)>,
     /// Path of the program inside, or a name that `PATH` leads to.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// All variables; nothing is taken over.
+    /// All environment variables; none are inherited.
     pub environment: BTreeMap<String, String>,
-    /// Where it starts.
+    /// Its working directory.
     pub folder: PathBuf,
 }
 
@@ -130,7 +130,7 @@ fn read(description: &OsString) -> io::Result<Confinement> {
     Ok(serde_json::from_slice(&std::fs::read(description)?)?)
 }
 
-/// The first process. Comes back only with an error, or with the exit code where nothing is isolated.
+/// The first process. Returns only with an error, or with the exit code where nothing is isolated.
 fn enter(confinement: &Confinement, description: &OsString, parent: &OsString) -> io::Result<ExitCode> {
     yield_to_others();
     if confinement.isolation == Isolation::Limits {
@@ -155,15 +155,15 @@ fn enter(confinement: &Confinement, description: &OsString, parent: &OsString) -
     Err(io::Error::other(format!("unshare: {}", command.exec())))
 }
 
-/// Whether the process that this one was started for is still there.
+/// Whether the parent process is still alive.
 fn is_child_of(parent: &OsString) -> bool {
     let alive = rustix::process::getppid().map(Pid::as_raw_nonzero).map(|pid| pid.to_string());
     alive.as_deref().map(AsRef::as_ref) == Some(parent.as_os_str())
 }
 
-/// Runs the program without namespaces, where only this process can end what it starts: also when the worker goes.
+/// Runs the program without namespaces, where only this process can end what it starts: also when the worker ends.
 fn beside(confinement: &Confinement, parent: &OsString) -> io::Result<ExitCode> {
-    // Processes that leave their parents come to this one instead of the machine's first.
+    // Orphaned processes are reparented to this one instead of the machine's process 1.
     at("orphans", rustix::process::set_child_subreaper(Some(rustix::process::getpid())))?;
     let parent = parent.clone();
     std::thread::spawn(move || {
@@ -186,7 +186,7 @@ fn yield_to_others() {
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_FIRST);
 }
 
-/// The second process, process 1 of the new world.
+/// The second process, process 1 of the new namespaces.
 fn inside_of(confinement: &Confinement, has_user_namespace: bool) -> io::Result<ExitCode> {
     root::make(confinement)?;
     at("the host name", rustix::system::sethostname(b"build"))?;
@@ -201,7 +201,7 @@ fn inside_of(confinement: &Confinement, has_user_namespace: bool) -> io::Result<
     program(confinement)
 }
 
-/// Sets the limits of this process and of all that follow from it.
+/// Sets the limits of this process and of its descendants.
 fn limit(limits: &ProcessLimits) -> io::Result<()> {
     for (resource, most) in [
         (Resource::Cpu, limits.cpu_seconds),
@@ -214,7 +214,7 @@ fn limit(limits: &ProcessLimits) -> io::Result<()> {
         (Resource::Memlock, 64 << 10),
         (Resource::Msgqueue, 64 << 10),
     ] {
-        // What is stricter already stays so.
+        // Stricter limits stay.
         let most = rustix::process::getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         at(&format!("the limit {resource:?}"), rustix::process::setrlimit(resource, limit))?;
@@ -222,14 +222,14 @@ fn limit(limits: &ProcessLimits) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the program, takes in every process that its parents left behind, and answers how the program ended.
+/// Starts the program, takes in every process that its parents left behind, and returns how the program ended.
 fn program(confinement: &Confinement) -> io::Result<ExitCode> {
     at("no new privileges", rustix::thread::set_no_new_privs(true))?;
     let mut command = Command::new(&confinement.program);
     command.args(&confinement.arguments).current_dir(&confinement.folder);
     command.env_clear().envs(&confinement.environment).stdin(std::process::Stdio::null());
     if let Some((user, group)) = confinement.user {
-        // The standard library gives up all further groups with it.
+        // The standard library drops all supplementary groups with it.
         command.uid(user).gid(group);
     }
     let child = at(&confinement.program.display().to_string(), command.spawn())?;
@@ -273,7 +273,7 @@ pub fn system_folders() -> Vec<Shown> {
     FOLDERS.iter().filter(|path| Path::new(path).symlink_metadata().is_ok()).map(|path| seen(Path::new(path))).collect()
 }
 
-/// A folder seen at its own place, read-only.
+/// A folder that is visible at the same path, read-only.
 pub fn seen(path: &Path) -> Shown {
     Shown { from: path.to_owned(), to: path.to_owned(), writable: false }
 }

@@ -11,7 +11,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use crate::at;
 use crate::program::{Confinement, Shown};
 
-/// Where the old root lies for a moment.
+/// Mount point of the old root until it is detached.
 const OLD: &str = ".old";
 /// Devices that programs expect.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
@@ -47,39 +47,39 @@ pub(super) fn make(confinement: &Confinement) -> io::Result<()> {
 }
 
 /// A file system in memory.
-fn memory(place: &Path, options: &str) -> io::Result<()> {
+fn memory(path: &Path, options: &str) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     let options = std::ffi::CString::new(options).map_err(io::Error::other)?;
-    at("a folder in memory", rustix::mount::mount("tmpfs", place, "tmpfs", flags, Some(options.as_c_str())))
+    at("a folder in memory", rustix::mount::mount("tmpfs", path, "tmpfs", flags, Some(options.as_c_str())))
 }
 
 /// Binds one folder or file, or copies a link.
 fn show(root: &Path, shown: &Shown) -> io::Result<()> {
-    let place = below(root, &shown.to);
-    if let Some(folder) = place.parent() {
+    let path = below(root, &shown.to);
+    if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     let kind = shown.from.symlink_metadata()?.file_type();
     if kind.is_symlink() {
-        return std::os::unix::fs::symlink(fs::read_link(&shown.from)?, place);
+        return std::os::unix::fs::symlink(fs::read_link(&shown.from)?, path);
     }
     if kind.is_dir() {
-        fs::create_dir_all(&place)?;
+        fs::create_dir_all(&path)?;
     } else {
-        fs::File::create(&place)?;
+        fs::File::create(&path)?;
     }
     let what = shown.to.display().to_string();
-    at(&what, rustix::mount::mount_bind(&shown.from, &place))?;
-    let mut flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV | kept(&place)?;
+    at(&what, rustix::mount::mount_bind(&shown.from, &path))?;
+    let mut flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV | inherited_flags(&path)?;
     if !shown.writable {
         flags |= MountFlags::RDONLY;
     }
-    at(&what, rustix::mount::mount_remount(&place, flags, c""))
+    at(&what, rustix::mount::mount_remount(&path, flags, c""))
 }
 
-/// What the mount below already forbids: a user of a namespace may not take that away.
-fn kept(place: &Path) -> io::Result<MountFlags> {
-    let set = rustix::fs::statvfs(place)?.f_flag;
+/// Restrictions of the mount below, which a user of a namespace may not remove.
+fn inherited_flags(path: &Path) -> io::Result<MountFlags> {
+    let set = rustix::fs::statvfs(path)?.f_flag;
     let mut flags = MountFlags::empty();
     for (is_set, keep) in
         [(StatVfsMountFlags::RDONLY, MountFlags::RDONLY), (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC)]
@@ -95,9 +95,9 @@ fn devices(root: &Path) -> io::Result<()> {
     let folder = root.join("dev");
     fs::create_dir_all(&folder)?;
     for name in DEVICES {
-        let place = folder.join(name);
-        fs::File::create(&place)?;
-        at(name, rustix::mount::mount_bind(Path::new("/dev").join(name), &place))?;
+        let path = folder.join(name);
+        fs::File::create(&path)?;
+        at(name, rustix::mount::mount_bind(Path::new("/dev").join(name), &path))?;
     }
     for (name, target) in [
         ("fd", "/proc/self/fd"),
@@ -114,7 +114,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// No further namespaces, in which a program would be root again. Counts for this user namespace alone, so only where it is
+/// No further namespaces, in which a program would be root again. Applies to this user namespace alone, so only where it is
 /// one of its own.
 pub(super) fn forbid_namespaces() -> io::Result<()> {
     for name in NAMESPACES {
@@ -127,7 +127,7 @@ pub(super) fn forbid_namespaces() -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing of the root itself can be changed any more, nor any setting of the kernel.
+/// Makes the root itself and the settings of the kernel read-only.
 pub(super) fn close(folder: &Path) -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
     at("the closed root", rustix::mount::mount_remount("/", MountFlags::BIND | flags, c""))?;
@@ -135,7 +135,7 @@ pub(super) fn close(folder: &Path) -> io::Result<()> {
     std::env::set_current_dir(folder)
 }
 
-/// No capability is left, and none can come back with a program that would bring it. Those that change the user are dropped
+/// Drops all capabilities, so that no program can regain one. Those that change the user are dropped
 /// by the kernel when the program stops being root.
 pub(super) fn give_up_privileges() -> io::Result<()> {
     for capability in CapabilitySet::all().iter() {

@@ -20,13 +20,13 @@ const FILE_CONNECTIONS_MAX: u32 = 4;
 #[derive(Debug, Clone)]
 pub struct Database {
     location: DatabaseLocation,
-    pool: Pool,
+    pool: ConnectionPool,
     #[cfg(feature = "postgres")]
     writer: i64,
 }
 
 #[derive(Debug, Clone)]
-enum Pool {
+enum ConnectionPool {
     Sqlite(SqlitePool, Box<SqliteConnectOptions>),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::PgPool),
@@ -46,10 +46,10 @@ impl Database {
                     let options = sqlite_options(path);
                     let first = first_connection(&options.clone().create_if_missing(true)).await?;
                     let pool = SqlitePoolOptions::new().max_connections(FILE_CONNECTIONS_MAX).acquire_timeout(BUSY);
-                    (Pool::Sqlite(pool.connect_lazy_with(options.clone()), Box::new(options)), Some(first))
+                    (ConnectionPool::Sqlite(pool.connect_lazy_with(options.clone()), Box::new(options)), Some(first))
                 }
                 #[cfg(feature = "postgres")]
-                DatabaseLocation::Server(url) => (Pool::Postgres(server::pool(url)), None),
+                DatabaseLocation::Server(url) => (ConnectionPool::Postgres(server::pool(url)), None),
                 #[cfg(not(feature = "postgres"))]
                 DatabaseLocation::Server(url) => url.never(),
             };
@@ -79,9 +79,9 @@ impl Database {
     pub fn session(&self) -> DatabaseFuture<'_, Session> {
         Box::pin(async move {
             Ok(match &self.pool {
-                Pool::Sqlite(pool, _) => pool.acquire().await?.into(),
+                ConnectionPool::Sqlite(pool, _) => pool.acquire().await?.into(),
                 #[cfg(feature = "postgres")]
-                Pool::Postgres(pool) => pool.acquire().await?.into(),
+                ConnectionPool::Postgres(pool) => pool.acquire().await?.into(),
             })
         })
     }
@@ -94,9 +94,9 @@ impl Database {
     pub fn begin(&self) -> DatabaseFuture<'_, Transaction> {
         Box::pin(async move {
             match &self.pool {
-                Pool::Sqlite(pool, _) => Ok(Transaction::sqlite(pool.begin_with("BEGIN IMMEDIATE").await?)),
+                ConnectionPool::Sqlite(pool, _) => Ok(Transaction::sqlite(pool.begin_with("BEGIN IMMEDIATE").await?)),
                 #[cfg(feature = "postgres")]
-                Pool::Postgres(pool) => server::begin(pool, self.writer).await,
+                ConnectionPool::Postgres(pool) => server::begin(pool, self.writer).await,
             }
         })
     }
@@ -116,9 +116,9 @@ impl Database {
     /// Whether [`Database::close`] was called.
     pub fn is_closed(&self) -> bool {
         match &self.pool {
-            Pool::Sqlite(pool, _) => pool.is_closed(),
+            ConnectionPool::Sqlite(pool, _) => pool.is_closed(),
             #[cfg(feature = "postgres")]
-            Pool::Postgres(pool) => pool.is_closed(),
+            ConnectionPool::Postgres(pool) => pool.is_closed(),
         }
     }
 
@@ -126,9 +126,9 @@ impl Database {
     pub fn close(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {
             match &self.pool {
-                Pool::Sqlite(pool, _) => pool.close().await,
+                ConnectionPool::Sqlite(pool, _) => pool.close().await,
                 #[cfg(feature = "postgres")]
-                Pool::Postgres(pool) => server::close(pool).await,
+                ConnectionPool::Postgres(pool) => server::close(pool).await,
             }
         })
     }
@@ -173,9 +173,9 @@ impl Watch {
 impl Database {
     async fn connect(&self) -> Result<Session, DatabaseError> {
         match &self.pool {
-            Pool::Sqlite(_, options) => Ok(options.connect().await?.into()),
+            ConnectionPool::Sqlite(_, options) => Ok(options.connect().await?.into()),
             #[cfg(feature = "postgres")]
-            Pool::Postgres(_) => match &self.location {
+            ConnectionPool::Postgres(_) => match &self.location {
                 DatabaseLocation::Server(url) => server::connect(url).await,
                 DatabaseLocation::File(_) => Err(DatabaseError::Url),
             },

@@ -1,4 +1,4 @@
-//! What sessions ask of the instance.
+//! Interface between sessions and the instance.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -19,17 +19,17 @@ pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Why a request has no result. Codes are those of `ElectrumX`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The request asks for something that does not exist or is not allowed: code 1, with a sentence for the client.
+    /// The requested item does not exist or is not allowed: code 1, with a sentence for the client.
     BadRequest(String),
     /// The script has more transactions than [`crate::ElectrumSettings::history_max`]: code 1, `history too large`.
     HistoryTooLarge,
     /// The node refused: code 2, with its reason.
     Node(String),
-    /// The node cannot be asked: code 2.
+    /// The node is not available: code 2.
     NodeAway,
     /// No permit or no memory within the time of a request: code -102.
     Busy,
-    /// A failure of ours, logged by whoever met it: code -32603.
+    /// An internal failure, logged where it occurred: code -32603.
     Internal,
 }
 
@@ -44,7 +44,7 @@ pub struct Tip {
     pub header: [u8; 80],
 }
 
-/// What the server says of itself.
+/// Identity of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Name and version of the software.
@@ -56,31 +56,31 @@ pub struct Identity {
 /// Scripts whose history may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Touched {
-    /// Any.
+    /// Any script.
     All,
     /// These and no others.
     Scripts(HashSet<ScriptHash>),
 }
 
-/// What happened since the last of these.
+/// Changes since the last report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
     /// The newest block; `None` while nothing is indexed.
     pub tip: Option<Tip>,
-    /// Scripts to look at.
+    /// Scripts to check.
     pub touched: Touched,
 }
 
-/// One question about a script.
+/// One query about a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptQuestion {
-    /// Which script.
+    /// Hash of the script.
     pub script: ScriptHash,
-    /// What about it.
+    /// Kind of the query.
     pub wanted: Wanted,
 }
 
-/// What is asked about a script.
+/// Kinds of queries about a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// [`ScriptAnswer::History`].
@@ -139,7 +139,7 @@ pub struct History {
     pub unconfirmed: Vec<Unconfirmed>,
 }
 
-/// What a script has.
+/// Balance of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Balance {
     /// Satoshis of confirmed unspent outputs.
@@ -184,17 +184,17 @@ pub struct MempoolFees {
     pub minimum: Box<RawValue>,
     /// As configured.
     pub relay: Box<RawValue>,
-    /// For a replacement, beside what is replaced.
+    /// Increment for a replacement.
     pub increment: Box<RawValue>,
 }
 
-/// Feerates in satoshis for one virtual byte with the virtual bytes that pay them, highest first.
+/// Feerates in satoshis per virtual byte with the virtual bytes that pay them, highest first.
 pub type FeeHistogram = Arc<Vec<(f64, u64)>>;
 
-/// Answers to questions about scripts, and what holds their memory until it is dropped.
+/// Answers to queries about scripts, and the reservation of their memory until it is dropped.
 pub type ScriptAnswers = (Vec<Result<ScriptAnswer, Fault>>, Box<dyn Send + Sync>);
 
-/// What the node said of a package.
+/// The node's result for a package.
 #[derive(Debug, Clone)]
 pub struct PackageResult {
     /// Whether all of it is in the mempool.
@@ -205,21 +205,21 @@ pub struct PackageResult {
     pub verbose: Box<RawValue>,
 }
 
-/// Bytes that a session holds among those of the process.
+/// Memory of a session within the budget of the process.
 pub trait Holder: Send + Sync {
-    /// Holds so many in all; whether there is memory for them.
+    /// Sets the total number of bytes; returns whether there is memory for them.
     fn reach(&mut self, bytes: usize) -> bool;
-    /// Gives back what is beyond so many.
+    /// Releases bytes beyond so many.
     fn shrink(&mut self, bytes: usize);
 }
 
 /// An instance as the listener sees it.
 pub trait Server: Send + Sync {
-    /// What it says of itself.
+    /// Identity of the server.
     fn identity(&self) -> &Identity;
-    /// Counts a new session of a client. `None`: it is closed without an answer, since the client opens too many or the key store is away.
+    /// Counts a new session of a client. `None`: it is closed without an answer, since the client opens too many or the key store is unavailable.
     fn open(&self, peer: SocketAddr) -> ApiFuture<'_, Option<Arc<dyn Api>>>;
-    /// What happens from now on.
+    /// Changes from now on.
     fn changes(&self) -> broadcast::Receiver<Arc<Changes>>;
 }
 
@@ -227,7 +227,7 @@ pub trait Server: Send + Sync {
 pub trait Api: Send + Sync {
     /// Whether the caller may still be served. When not, the session is closed without an answer.
     fn may_go_on(&self) -> ApiFuture<'_, bool>;
-    /// Bytes of this session: none yet.
+    /// A new memory account of this session, with no bytes.
     fn holder(&self) -> Box<dyn Holder>;
     /// The newest indexed block.
     fn tip(&self) -> Option<Tip>;
@@ -235,24 +235,24 @@ pub trait Api: Send + Sync {
     fn headers(&self, first: u32, count: u32) -> ApiFuture<'_, Result<Vec<[u8; 80]>, Fault>>;
     /// Proves the header at `height` against all headers up to `checkpoint`, at most the tip's height and at least `height`.
     fn header_proof(&self, height: u32, checkpoint: u32) -> ApiFuture<'_, Result<HeaderProof, Fault>>;
-    /// Answers a first part of the questions, at least one, in their order. What is dropped with the second part holds their memory.
+    /// Answers a first part of the queries, at least one, in their order. The second part reserves their memory until it is dropped.
     fn scripts(&self, questions: Vec<ScriptQuestion>) -> ApiFuture<'_, ScriptAnswers>;
     /// Consensus encoding of a transaction.
     fn transaction(&self, txid: Txid) -> ApiFuture<'_, Result<Bytes, Fault>>;
     /// The node's own record of a transaction.
     fn transaction_record(&self, txid: Txid) -> ApiFuture<'_, Result<Box<RawValue>, Fault>>;
-    /// Where a transaction stands in the block at `height`.
+    /// Position and Merkle branch of a transaction in the block at `height`.
     fn proof(&self, txid: Txid, height: u32) -> ApiFuture<'_, Result<Proof, Fault>>;
-    /// Which transaction stands at a position of the block at `height`; the branch is empty unless it is asked for.
+    /// The transaction at a position of the block at `height`; the branch is empty unless it is requested.
     fn transaction_at(&self, height: u32, position: u32, has_branch: bool) -> ApiFuture<'_, Result<Proof, Fault>>;
     /// Estimated feerate for a number of blocks, with the node's name of a mode.
     fn estimate(&self, blocks: u16, mode: Option<&'static str>) -> ApiFuture<'_, Result<Estimate, Fault>>;
     /// Least feerates.
     fn mempool_fees(&self) -> ApiFuture<'_, Result<MempoolFees, Fault>>;
-    /// What unconfirmed transactions pay.
+    /// Feerates of unconfirmed transactions.
     fn fee_histogram(&self) -> ApiFuture<'_, Result<FeeHistogram, Fault>>;
-    /// Hands a transaction in hexadecimal digits to the node; its id.
+    /// Broadcasts a transaction in hexadecimal digits by the node; returns its id.
     fn broadcast(&self, transaction: String) -> ApiFuture<'_, Result<Txid, Fault>>;
-    /// Hands a package of transactions in hexadecimal digits to the node.
+    /// Broadcasts a package of transactions in hexadecimal digits by the node.
     fn broadcast_package(&self, transactions: Vec<String>) -> ApiFuture<'_, Result<PackageResult, Fault>>;
 }

@@ -1,4 +1,4 @@
-//! What each client has open and what it has cost lately, so that no client takes what is there for all.
+//! Sessions, subscriptions and recent cost of each client, so that no client exhausts shared resources.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,16 +11,16 @@ use tokio::time::Instant;
 
 use crate::settings::ElectrumSettings;
 
-/// First bits of an IPv6 address that one customer of a network may have: one client, whatever it does with the rest.
+/// Prefix length of an IPv6 address that counts as one client, since one customer may have all addresses below it.
 const SITE_BITS: u8 = 48;
-/// In how many seconds the whole of [`ElectrumSettings::cost_hard`] is forgiven.
+/// Seconds in which the whole of [`ElectrumSettings::cost_hard`] decays.
 const FORGIVEN_IN_SECONDS: f64 = 3_600.0;
-/// Longest time that one request is slowed down.
+/// Longest delay of one request.
 const WAIT_MAX: Duration = Duration::from_secs(5);
-/// Clients in the table before those without a session and without a cost are forgotten.
+/// Clients in the table beyond which those without a session and without a cost are removed.
 const CLIENTS_MAX: usize = 100_000;
 
-/// Whose sessions are counted together.
+/// The unit by which sessions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// Callers without a key, by their network.
@@ -36,14 +36,14 @@ impl Caller {
     }
 }
 
-/// What a caller has to do about the cost of a request.
+/// Consequence of the cost of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Charged {
-    /// Nothing.
+    /// No consequence.
     Free,
-    /// Wait before the next one.
+    /// Delay the next request.
     Wait(Duration),
-    /// Leave.
+    /// Close the session.
     TooMuch,
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct SessionPermit {
 }
 
 impl SessionPermit {
-    /// Counts one subscription more; whether there is one left.
+    /// Adds one subscription; returns whether it is within the limits.
     pub(crate) fn subscribe(&mut self) -> bool {
         let mut table = self.clients.0.lock();
         let Table { subscriptions, clients, .. } = &mut *table;
@@ -139,7 +139,7 @@ impl SessionPermit {
         true
     }
 
-    /// Counts one subscription less.
+    /// Removes one subscription.
     pub(crate) fn unsubscribe(&mut self) {
         self.give_back(1);
     }
@@ -170,7 +170,7 @@ impl SessionPermit {
         if client.cost <= soft {
             return Charged::Free;
         }
-        // Near the hard limit a request waits until its own cost is forgiven, so that a client that waits never reaches it.
+        // Near the hard limit a request waits until its own cost has decayed, so that a client that waits never reaches it.
         let part = (client.cost - soft) / (hard - soft);
         let wait = Duration::try_from_secs_f64(cost / per_second(settings) * part).unwrap_or(WAIT_MAX);
         Charged::Wait(wait.min(WAIT_MAX))
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_slowed_down_then_closed_and_its_cost_is_forgiven_with_time() {
+    fn a_client_is_delayed_then_closed_and_its_cost_decays() {
         let clients = Clients::new();
         let settings = settings(|settings| {
             settings.cost_soft = 100;

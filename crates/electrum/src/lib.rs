@@ -5,7 +5,7 @@
 //!                                   └─◀ changes of scripts and of the tip
 //! ```
 //!
-//! Invariants: it knows no store, no node and no HTTP; what it is asked it asks of an [`Api`]. Every line, batch, answer and subscription is
+//! Invariants: it depends on no store, no node and no HTTP; data comes from an [`Api`]. Every line, batch, answer and subscription is
 //! bounded, each alone and all of a client together.
 #![forbid(unsafe_code)]
 

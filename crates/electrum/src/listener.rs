@@ -1,4 +1,4 @@
-//! Where clients connect.
+//! The TCP and TLS listeners.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,17 +22,17 @@ use crate::tls;
 /// Pause after the system refused a connection (out of file handles).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// The listener cannot be had.
+/// Errors of starting the listener.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}; choose another `[electrum] {setting}`")]
     Address {
-        /// The address asked for.
+        /// The configured address.
         address: SocketAddr,
         /// Name of the setting that holds it.
         setting: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The certificate or the key cannot be used.
@@ -42,7 +42,7 @@ pub enum ListenError {
         setting: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
@@ -56,7 +56,7 @@ pub struct Listener {
     stop: watch::Sender<bool>,
 }
 
-/// What makes sessions of connections.
+/// Serves connections as sessions.
 #[derive(Clone)]
 pub struct Sessions {
     server: Arc<dyn Server>,
@@ -88,17 +88,17 @@ impl Listener {
         Ok(Self { plain, encrypted, acceptor, sessions: Sessions { server, shared, clients: Clients::new() }, stop })
     }
 
-    /// Where it listens without encryption; the real port when port 0 was asked for.
+    /// Address without encryption; the actual port when port 0 was configured.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.plain.as_ref().map(|(_, address)| *address)
     }
 
-    /// Where it listens with TLS.
+    /// Address with TLS.
     pub fn tls_addr(&self) -> Option<SocketAddr> {
         self.encrypted.as_ref().map(|(_, address)| *address)
     }
 
-    /// What serves connections that come by another way than this listener.
+    /// Serves connections that do not come by this listener.
     pub fn sessions(&self) -> Sessions {
         self.sessions.clone()
     }
@@ -136,7 +136,7 @@ impl Listener {
 }
 
 impl Sessions {
-    /// Serves one connection of a caller who has been admitted, until it goes, breaks a limit, or the server stops. `false`: the caller has
+    /// Serves one connection of an admitted caller, until it disconnects, exceeds a limit, or the server stops. `false`: the caller has
     /// too many sessions or has cost too much, or there are too many sessions in all.
     pub async fn join(
         &self,
@@ -153,7 +153,7 @@ impl Sessions {
     /// Serves one connection of a client without a key.
     async fn serve(self, stream: TcpStream, peer: SocketAddr, acceptor: Option<TlsAcceptor>) {
         let caller = Caller::client(peer.ip());
-        // Counted before anything is asked: who opens so many sessions does not wait for one.
+        // Counted before the key store is queried, so that a client over its limit is refused at once.
         let Some(permit) = self.clients.enter(caller, &self.shared.settings, tokio::time::Instant::now()) else {
             return;
         };

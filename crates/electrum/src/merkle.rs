@@ -3,9 +3,9 @@
 use bitcoin::hashes::{Hash as _, sha256d};
 use bitcoin::hex::DisplayHex as _;
 
-/// Depth of the part of the tree that is kept by its roots alone.
+/// Depth of the chunks of which only the roots are stored.
 const CHUNK_DEPTH: usize = 10;
-/// Headers below one kept root.
+/// Headers below one stored root.
 pub const CHUNK_HEADERS: u32 = 1 << CHUNK_DEPTH;
 
 type Node = [u8; 32];
@@ -13,7 +13,7 @@ type Node = [u8; 32];
 /// Proof that a header is among all headers up to a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderProof {
-    /// Hashes beside the path to the root, deepest first, as text.
+    /// Siblings along the path to the root, deepest first, as text.
     pub branch: Vec<String>,
     /// Root of the tree, as text.
     pub root: String,
@@ -69,17 +69,17 @@ impl HeaderTree {
     }
 }
 
-/// Climbs so many levels, or to the root, and gives the nodes beside the path of `position` and the node that is reached. An odd last node
+/// Climbs so many levels, or to the root, and returns the siblings along the path of `position` and the reached node. An odd last node
 /// is paired with itself.
 fn climb(mut level: Vec<Node>, levels: usize, position: Option<usize>) -> (Vec<Node>, Node) {
     let mut branch = Vec::new();
     let mut position = position;
     let mut climbed = 0;
     while climbed < levels && (level.len() > 1 || levels != usize::MAX) {
-        if let Some(place) = position.as_mut() {
-            let sibling = (*place ^ 1).min(level.len().saturating_sub(1));
+        if let Some(index) = position.as_mut() {
+            let sibling = (*index ^ 1).min(level.len().saturating_sub(1));
             branch.extend(level.get(sibling).copied());
-            *place /= 2;
+            *index /= 2;
         }
         level = level.chunks(2).map(pair).collect();
         climbed += 1;

@@ -10,20 +10,20 @@ use crate::api::Fault;
 /// Longest id of a request, bytes.
 const ID_BYTES_MAX: usize = 256;
 
-/// Why a request has no result.
+/// Errors of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Error {
-    /// The line is no JSON.
+    /// The line is not JSON.
     Parse,
-    /// It is no request.
+    /// It is not a request.
     Invalid(&'static str),
     /// No such method in this version of the protocol.
     UnknownMethod,
-    /// The parameters are not those of the method, which are named.
+    /// Invalid parameters; the text names those of the method.
     Params(&'static str),
-    /// The client has asked for too much.
+    /// The client has exceeded its cost limit.
     Excessive,
-    /// The instance has no answer.
+    /// The instance failed to answer.
     Fault(Fault),
 }
 
@@ -107,7 +107,7 @@ impl<'l> Line<'l> {
                 Err(_) => wrong(Error::Parse),
             };
         }
-        // Counted before it is kept: an entry has at least two bytes and takes sixteen.
+        // Counted before it is allocated: an entry has at least two bytes and takes sixteen.
         let Ok(entries) = serde_json::from_str::<Vec<&RawValue>>(text) else { return wrong(Error::Parse) };
         match entries.len() {
             0 => wrong(Error::Invalid("a batch has at least one request")),
@@ -175,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_too_odd_to_read(line in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_lines_never_panic(line in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = Line::read(&line, 3);
         }
     }

@@ -179,7 +179,7 @@ fn read<P: Parameters>(params: Option<&RawValue>) -> Result<P, Error> {
     serde_json::from_str(params.map_or("[]", RawValue::get)).map_err(|_| Error::Params(P::TAKES))
 }
 
-/// `server.version` takes and ignores whatever stands behind its parameters.
+/// `server.version` ignores additional parameters.
 fn read_version(params: Option<&RawValue>) -> Result<Range, Error> {
     #[derive(Deserialize)]
     struct ByName {
@@ -232,7 +232,7 @@ impl Call {
         }
     }
 
-    /// The question about a script that answers the call, if that is one.
+    /// The query about a script that answers the call, if it is one.
     pub(crate) fn script(&self) -> Option<(ScriptHash, Wanted)> {
         match self {
             Self::Script(script, wanted) => Some((*script, *wanted)),
@@ -241,7 +241,7 @@ impl Call {
         }
     }
 
-    /// What the call costs beside the bytes of its answer: one is about what a millisecond of work is (docs/electrum.md).
+    /// Cost of the call beside the bytes of its answer: 1 is about a millisecond of work (docs/electrum.md).
     pub(crate) const fn cost(&self) -> f64 {
         match self {
             Self::Script(..) | Self::Subscribe(_) | Self::Header(_) => 0.1,
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_version_is_ignored() {
+    fn parameters_after_the_version_are_ignored() {
         let version = |params| match read("server.version", params) {
             Ok(Call::Version(range)) => Version::negotiate(&range).map(Version::text),
             _ => None,

@@ -1,4 +1,4 @@
-//! What is written to a client: answers part by part, so that a long one is never in memory as a whole.
+//! Output to a client: answers are written in parts, so that a long one is never in memory as a whole.
 
 use std::io;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use crate::api::Holder;
 use crate::message::{Error, WireError};
 
-/// Bytes that are put together before they are sent.
+/// Bytes that are buffered before they are sent.
 const PART_BYTES: usize = 32 << 10;
-/// What a session has is counted with it up to so many bytes on each side ([`crate::ElectrumSettings::memory_bytes`]); beyond, among
+/// Buffers of a session up to so many bytes on each side are part of [`crate::ElectrumSettings::memory_bytes`]; beyond, they count among
 /// the bytes that the process holds.
 pub(crate) const UNCOUNTED_BYTES_MAX: usize = 4 << 10;
 /// Capacity that an idle session keeps.
@@ -23,7 +23,7 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for T {}
 
-/// The client does not take what it is sent, or is gone, or there is no memory for what it asked.
+/// The client does not read its answers, or has disconnected, or there is no memory for its answer.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -41,7 +41,7 @@ pub(crate) struct Output {
     /// Bytes ever put.
     put: u64,
     held: Box<dyn Holder>,
-    /// Bytes of what is sent part by part, beside the buffer.
+    /// Bytes of values that are sent in parts, beside the buffer.
     source: usize,
 }
 
@@ -55,7 +55,7 @@ impl Output {
         self.put
     }
 
-    /// Puts text; sent when there is enough of it.
+    /// Puts text, which is sent once the buffer is full.
     pub(crate) async fn text(&mut self, text: &str) -> Result<(), Gone> {
         // Long texts go out in parts as well.
         for part in text.as_bytes().chunks(PART_BYTES) {
@@ -79,7 +79,7 @@ impl Output {
         Ok(())
     }
 
-    /// Puts a whole answer. The value is gone before anything waits for the client.
+    /// Puts a whole answer. The value is dropped before waiting for the client.
     pub(crate) async fn answer<T: Serialize>(&mut self, id: &RawValue, value: T) -> Result<(), Gone> {
         #[derive(Serialize)]
         struct Answer<'a, T> {
@@ -181,7 +181,7 @@ impl Output {
         Ok(())
     }
 
-    /// Sends what was put, and gives back what an idle session does not need.
+    /// Flushes the buffer, and releases memory that an idle session does not need.
     pub(crate) async fn flush(&mut self) -> Result<(), Gone> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// Has memory for so many bytes, and notes how many are held.
+    /// A memory budget that records how many bytes are held.
     struct Memory {
         max: usize,
         held: Arc<AtomicUsize>,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_waits_for_a_client_is_counted() {
+    async fn buffered_output_is_counted() {
         let id = serde_json::value::to_raw_value(&1).unwrap();
         let (mut small, _client, held) = output(0);
         small.answer(&id, "x".repeat(1_000)).await.unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_client_has_taken_is_given_back() {
+    async fn sent_output_is_released() {
         use tokio::io::AsyncReadExt as _;
         let id = serde_json::value::to_raw_value(&1).unwrap();
         let (mut served, mut client, held) = output(usize::MAX);

@@ -1,4 +1,4 @@
-//! One client: its requests in order, its subscriptions, and what it is notified of.
+//! One client: its requests in order, its subscriptions, and its notifications.
 
 mod answers;
 mod scripts;
@@ -23,9 +23,9 @@ use crate::version::Version;
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 16 << 10;
-/// Capacity that an idle session keeps for what it reads.
+/// Capacity of the read buffer of an idle session.
 const IDLE_BYTES: usize = 1 << 10;
-/// Requests of lines that came together and are looked at together.
+/// Most requests of lines that are processed together.
 const TOGETHER_MAX: usize = 512;
 /// Bytes of traffic that cost one.
 const BYTES_PER_COST: f64 = 5_000.0;
@@ -33,7 +33,7 @@ const BYTES_PER_COST: f64 = 5_000.0;
 /// The first half of a status: enough to see that it has changed.
 type StatusMark = [u8; 16];
 
-/// What all sessions of a listener share.
+/// Shared state of all sessions of a listener.
 pub(crate) struct Shared {
     pub(crate) identity: Identity,
     pub(crate) settings: Arc<ElectrumSettings>,
@@ -51,10 +51,10 @@ pub(crate) struct Session {
     held: Box<dyn Holder>,
     /// `None` until it is negotiated.
     version: Option<Version>,
-    /// What the client knows of the newest block, once it has subscribed.
+    /// The last header sent to the client, once it has subscribed.
     tip: Option<[u8; 80]>,
     scripts: HashMap<ScriptHash, Option<StatusMark>>,
-    /// Answers to the next questions about scripts, read together.
+    /// Answers to the next queries about scripts, read together.
     ready: VecDeque<Result<ScriptAnswer, Fault>>,
     ready_held: Option<Box<dyn Send + Sync>>,
 }
@@ -62,9 +62,9 @@ pub(crate) struct Session {
 /// Why a session ends.
 #[derive(Debug)]
 enum End {
-    /// The client has gone, or does not take what it is sent.
+    /// The client has disconnected, or does not read its answers.
     Gone,
-    /// The client has broken a limit or a rule, and knows which.
+    /// The client has broken a limit or a rule, and has received an error.
     Closed,
 }
 
@@ -74,7 +74,7 @@ impl From<Gone> for End {
     }
 }
 
-/// A request on its way, with what stands before and after its answer.
+/// A request in progress, with the text before and after its answer.
 struct Item<'l> {
     before: &'static str,
     id: Option<&'l RawValue>,
@@ -110,11 +110,11 @@ impl Session {
         }
     }
 
-    /// Serves the client until it goes, breaks a limit, or the server stops.
+    /// Serves the client until it disconnects, exceeds a limit, or the server stops.
     pub(crate) async fn run(mut self) {
         let mut stopping = self.shared.stopping.clone();
         tokio::select! {
-            // What is being answered is cut: clients connect again.
+            // An answer in progress is cut: clients reconnect.
             () = async { drop(stopping.wait_for(|stopping| *stopping).await) } => {}
             end = self.serve() => if let Err(End::Closed) = end {
                 let _ = self.output.flush().await;
@@ -131,7 +131,7 @@ impl Session {
                 biased;
                 change = self.changes.recv() => match change {
                     Ok(change) => self.notify(Some(&change)).await?,
-                    // Whatever may have changed meanwhile is looked at.
+                    // All scripts may have changed meanwhile.
                     Err(RecvError::Lagged(_)) => self.notify(None).await?,
                     Err(RecvError::Closed) => return Err(End::Gone),
                 },
@@ -149,7 +149,7 @@ impl Session {
         }
     }
 
-    /// Makes place for what is read next.
+    /// Reserves buffer space for the next read.
     fn reserve(&mut self) -> Result<(), End> {
         let (length, max) = (self.input.len(), self.shared.settings.line_bytes_max);
         if length > max {
@@ -219,9 +219,9 @@ impl Session {
                 let begin = items.len();
                 items.extend(entries.into_iter().map(item));
                 let answered: Vec<usize> = (begin..items.len()).filter(|at| items[*at].is_answered).collect();
-                for (place, at) in answered.iter().enumerate() {
-                    items[*at].before = if place == 0 { "[" } else { "," };
-                    if place + 1 == answered.len() {
+                for (index, at) in answered.iter().enumerate() {
+                    items[*at].before = if index == 0 { "[" } else { "," };
+                    if index + 1 == answered.len() {
                         items[*at].after = "]\n";
                     }
                 }
@@ -229,7 +229,7 @@ impl Session {
         }
     }
 
-    /// Answers requests in their order. Questions about scripts that stand together are read together.
+    /// Answers requests in their order. Adjacent queries about scripts are read together.
     async fn answer_all(&mut self, items: &mut Vec<Item<'_>>) -> Result<(), End> {
         for at in 0..items.len() {
             self.read_ready(&items[at..]).await;
@@ -258,7 +258,7 @@ impl Session {
         Ok(())
     }
 
-    /// Adds to the cost of the client, and waits or ends where that is too much.
+    /// Adds to the cost of the client, and delays or ends the session above the limits.
     async fn pay(&mut self, cost: f64) -> Result<(), End> {
         match self.permit.charge(cost, tokio::time::Instant::now()) {
             Charged::Free => Ok(()),
@@ -278,7 +278,7 @@ impl Session {
     }
 }
 
-/// What so many bytes cost.
+/// Cost of so many bytes.
 #[allow(clippy::cast_precision_loss)] // far below 2^52
 fn traffic_cost(bytes: u64) -> f64 {
     bytes as f64 / BYTES_PER_COST

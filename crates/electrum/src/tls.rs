@@ -20,7 +20,7 @@ pub(crate) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Li
     if chain.is_empty() {
         return Err(of_certificate("it holds no certificate".to_owned()));
     }
-    // What is wrong with a key is not repeated.
+    // The error of a key is not included, since it may reveal parts of it.
     let private = PrivateKeyDer::from_pem_file(key)
         .map_err(|_| unreadable("tls_key", key, "it cannot be read or holds no private key".to_owned()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -15,7 +15,7 @@ const SPOKEN: [(Version, &str); 5] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version(u32, u32, u32);
 
-/// What a client speaks.
+/// Versions that a client supports.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Range {

@@ -1,4 +1,4 @@
-//! From a cursor to the newest block: the events of blocks one after the other, and over reorganisations.
+//! Streams from a cursor to the newest block: the events of consecutive blocks, across reorganisations.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,14 +9,14 @@ use paraffin_store::UndoneBlock;
 use crate::event::{BlockDisconnected, Checkpoint, Event, Occasion};
 use crate::{Checksum, Cursor, EventError, EventReader, Kind, PreparedFilter};
 
-/// A block without events that pass has a checkpoint at heights that this divides, so that cursors move on.
+/// A block without matching events has a checkpoint at multiples of this height, so that cursors advance.
 const CHECKPOINT_EVERY: Height = 1_000;
 /// Blocks of a step that reads undo records, all of which count in the memory of the step.
 const UNDO_BLOCKS_MAX: u32 = 32;
-/// Undone blocks that the store remembers.
+/// Undone blocks that are read from the store.
 const UNDONE_MAX: usize = 1_000;
 
-/// How far a client has come.
+/// Position of a client in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
     /// Before the first block.
@@ -28,7 +28,7 @@ pub enum Position {
 /// One message to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The position of a client that has it.
+    /// The position of a client that has received it.
     pub cursor: Cursor,
     /// Its type.
     pub name: &'static str,
@@ -43,12 +43,12 @@ impl Message {
     }
 }
 
-/// What a client gets next.
+/// The next messages of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// In order.
     pub messages: Vec<Message>,
-    /// The position after them, and after what was looked at and did not pass.
+    /// The position after them, and after examined events that did not match.
     pub position: Position,
     /// Whether there is nothing more as of this snapshot.
     pub is_at_tip: bool,
@@ -63,7 +63,7 @@ pub struct BlockParent {
     pub previous: BlockHash,
 }
 
-/// Where a step ends early. A block is never cut but by `events_max`.
+/// Limits of a step. A block is never cut but by `events_max`.
 pub struct Bounds<'a> {
     /// Bytes of texts.
     pub bytes_max: usize,
@@ -71,7 +71,7 @@ pub struct Bounds<'a> {
     pub blocks_max: u32,
     /// Events.
     pub events_max: usize,
-    /// Whether the time is over; asked between blocks.
+    /// Whether the time is over; called between blocks.
     pub is_over: &'a dyn Fn() -> bool,
 }
 
@@ -84,8 +84,8 @@ pub fn end_of_block(reader: &EventReader, height: Height) -> Result<Option<Curso
     Ok(hash.map(|hash| Cursor::end_of(BlockId { height, hash })))
 }
 
-/// What comes after a position: first the blocks that were undone since, newest first, then the events of the chain as it is. `parents`
-/// are blocks that the store has not undone itself or has forgotten, as the node knows them.
+/// The messages after a position: first the blocks that were undone since, newest first, then the events of the current chain. `parents`
+/// are undone blocks of which the store has no record, as reported by the node.
 ///
 /// # Errors
 /// [`EventError::UnknownBlock`] when neither the store nor `parents` have a block of the branch of the position; those of reading.
@@ -115,7 +115,7 @@ pub fn advance(
             return Ok(step);
         }
         let read = match reader.block(next, filter) {
-            // What was read before is sent; the rest is read with the time and the memory of the next step.
+            // The messages so far are sent; the rest is read with the time and the memory of the next step.
             Err(error) if error.is_abandoned() && !step.messages.is_empty() => return Ok(step),
             Err(error) if error.is_out_of_memory() && blocks > 0 => return Ok(step),
             read => read?,
@@ -145,7 +145,7 @@ pub fn advance(
     Ok(step)
 }
 
-/// Goes from a position on a branch that was left down to the chain.
+/// Goes from a position on a stale branch down to the chain.
 fn leave_branch(
     reader: &EventReader,
     step: &mut Step,
@@ -186,9 +186,9 @@ fn checkpoint(block: BlockId, count: u64, checksum: Checksum) -> Result<Message,
     Ok(Message { cursor, name: "checkpoint", text })
 }
 
-/// The type of an event, which its text begins with.
+/// The type of an event, with which its text begins.
 fn name_of(text: &str) -> &'static str {
     const NAMES: [&str; 7] = ["block_connected", "address", "transfer", "call", "trade", "inscription", "rune"];
     let name = text.strip_prefix("{\"type\":\"").and_then(|rest| rest.split('"').next()).unwrap_or_default();
-    NAMES.into_iter().find(|known| *known == name).unwrap_or("event")
+    NAMES.into_iter().find(|candidate| *candidate == name).unwrap_or("event")
 }

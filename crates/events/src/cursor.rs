@@ -14,9 +14,9 @@ const NUMBER_BITS: u32 = 29;
 /// Bits of the kind.
 const KIND_BITS: u32 = 4;
 
-/// A place in the events of a chain: after it comes what a client has yet to get.
+/// A position in the events of a chain; a client resumes strictly after it.
 ///
-/// As text `<height>-<hash>-<index>`. The index is made of the transaction's place in the block plus one (20 bits), the kind (4 bits),
+/// As text `<height>-<hash>-<index>`. The index is made of the transaction's index in the block plus one (20 bits), the kind (4 bits),
 /// and the number among the events of that kind of that transaction (29 bits); that of `block_connected` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {
@@ -24,7 +24,7 @@ pub struct Cursor {
     pub height: Height,
     /// Its hash.
     pub hash: BlockHash,
-    /// Place within the block, at most [`INDEX_MAX`].
+    /// Position within the block, at most [`INDEX_MAX`].
     pub index: u64,
 }
 

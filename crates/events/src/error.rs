@@ -3,7 +3,7 @@ use paraffin_amm::AmmError;
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::StoreError;
 
-/// Events were not read.
+/// Errors of reading events.
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     /// The store failed, or the read was cancelled.
@@ -24,15 +24,15 @@ pub enum EventError {
     /// An event cannot be written: a fault of the program.
     #[error("an event cannot be written: {0}")]
     Write(#[from] serde_json::Error),
-    /// This instance does not index what the filter asks for.
+    /// The filter needs an index that this instance does not have.
     #[error("this instance does not index {0}")]
     NotIndexed(&'static str),
-    /// Moves of inscriptions and runes are known of blocks that can be undone alone.
+    /// Moves of inscriptions and runes are available only for blocks that can be undone.
     #[error(
         "inscriptions and runes that moved are known from block {from} on: resume with from_height={from} or later"
     )]
     HistoryNotKept {
-        /// The first block of which they are known.
+        /// The first block for which they are available.
         from: Height,
     },
     /// The cursor names a block that is not in the index and was not undone by it. [`crate::advance`] may be called again with its parent.
@@ -41,7 +41,7 @@ pub enum EventError {
     /// The cursor names a block by the height of another.
     #[error("the block of the cursor has another height")]
     WrongHeight,
-    /// Who counts the memory has none for these events.
+    /// The caller's memory budget is exhausted.
     #[error("there is no memory for the events")]
     OutOfMemory,
 }
@@ -68,7 +68,7 @@ impl EventError {
         )
     }
 
-    /// Whether there was no memory.
+    /// Whether the memory budget was exhausted.
     pub fn is_out_of_memory(&self) -> bool {
         matches!(self, Self::OutOfMemory | Self::Ordinals(paraffin_ordinals_index::ReadError::OutOfMemory))
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Checksum, Cursor};
 
-/// What kinds of events there are. The numbers are part of cursors.
+/// Kinds of events. The numbers are part of cursors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -51,10 +51,10 @@ impl Kind {
     }
 }
 
-/// When and where something happened.
+/// The block and the transaction of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Occasion {
-    /// The place in the stream: what comes strictly after it is what a client that has this event has yet to get.
+    /// Position in the stream; a client that has this event resumes strictly after it.
     #[schemars(with = "String")]
     pub cursor: Cursor,
     /// Height of the block.
@@ -146,7 +146,7 @@ pub struct AddressEvent {
     pub script: String,
 }
 
-/// Where something comes from or goes to.
+/// Source or destination of an amount.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Holder {

@@ -1,4 +1,4 @@
-//! Which events a client wants.
+//! Filters of events.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -22,7 +22,7 @@ const DESCRIPTORS_MAX: usize = 10;
 /// Longest entry of a list other than descriptors, bytes. An inscription's id has at most 75, an address fewer.
 const ENTRY_BYTES_MAX: usize = 100;
 
-/// Which events are wanted. Each list narrows the kind that it belongs to; a kind without its list is wanted whole. Without `kinds`
+/// Selects events. Each list narrows the kind that it belongs to; a kind without its list is wanted whole. Without `kinds`
 /// those are wanted whose lists are given, and without any list the blocks. `block_disconnected` and checkpoints always come.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -53,7 +53,7 @@ pub struct Filter {
     pub runes: Vec<String>,
 }
 
-/// A filter makes no sense.
+/// Errors of a filter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
     /// There are more entries than a filter may have.
@@ -95,7 +95,7 @@ pub struct PreparedFilter {
     pub(crate) runes: Option<HashSet<NamedRune>>,
 }
 
-/// How a filter names a rune.
+/// A rune as a filter names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum NamedRune {
     /// By [`Rune`].
@@ -114,7 +114,7 @@ impl PreparedFilter {
         self.canonical.kinds.contains(&kind)
     }
 
-    /// About what it takes in memory, bytes.
+    /// Estimated memory, bytes.
     pub fn bytes(&self) -> usize {
         let scripts: usize = self.scripts.iter().map(|script| script.len() + 64).sum();
         scripts + self.canonical.entries() * 256
@@ -122,7 +122,7 @@ impl PreparedFilter {
 }
 
 impl Filter {
-    /// Reads the filter for a network. `scripts_of` gives the scripts of a descriptor, or a sentence about what is wrong with it.
+    /// Reads the filter for a network. `scripts_of` gives the scripts of a descriptor, or a sentence with the reason why it is invalid.
     ///
     /// # Errors
     /// [`FilterError`].
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_a_sentence() {
+    fn invalid_filters_are_refused_with_a_reason() {
         let many: Vec<String> = (0..1_001).map(|tx| format!("2:{tx}")).collect();
         for (json, sentence) in [
             (r#"{"kind":["block"]}"#.to_owned(), "unknown field"),

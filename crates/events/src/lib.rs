@@ -1,12 +1,12 @@
-//! What happens on the chain, block by block, as clients follow it: blocks that come and leave, outputs of watched scripts, alkanes that
+//! Events of the chain for clients that follow it: connected and disconnected blocks, outputs of watched scripts, alkanes that
 //! move, calls of contracts, trades, inscriptions, and runes (docs/events.md).
 //!
 //! ```text
 //!  index ─▶ read (the events of one block, by a filter) ─▶ chain (from a cursor to the newest block, over reorganisations) ─▶ streams
 //! ```
 //!
-//! Invariants: events follow from the index alone and nothing is stored for them, so that two instances give the same ones; the place of an
-//! event ([`Cursor`]) does not depend on the filter that it was found by.
+//! Invariants: events follow from the index alone and nothing is stored for them, so that two instances give the same ones; the position of an
+//! event ([`Cursor`]) does not depend on the filter.
 #![forbid(unsafe_code)]
 
 mod chain;

@@ -54,7 +54,7 @@ impl Index {
         Self { _folder: folder, store, writer, modules }
     }
 
-    /// Undoes what is not of the chain, then takes in the rest.
+    /// Undoes blocks that are not of the chain, then connects the rest.
     fn follow(&mut self, blocks: &[ConnectedBlock]) {
         while let Some(tip) = self.writer.tip().map(|tip| tip.id) {
             if blocks.get(tip.height as usize).is_some_and(|block| block.id == tip) {
@@ -114,7 +114,7 @@ fn address(script: &ScriptBuf) -> Option<String> {
 }
 
 #[test]
-fn events_are_those_of_raw_blocks_and_of_traces_from_any_place_on() {
+fn events_are_those_of_raw_blocks_and_of_traces_from_any_position_on() {
     let mut town = MarketChain::new(6);
     town.grow(HEIGHT).unwrap();
     let blocks = town.blocks();
@@ -187,20 +187,20 @@ fn check_addresses(index: &Index, blocks: &[ConnectedBlock]) {
 /// Amounts by holder and alkane.
 type Sums = BTreeMap<(String, String), i128>;
 
-/// What calls that were kept moved: contract, whether it got it, alkane, amount; by a walk of its own from the end of a trace, where it
-/// is known already whether a call was kept.
+/// Transfers of successful calls: contract, whether it received, alkane, amount; by an independent walk over a trace, at whose end it
+/// is known whether a call succeeded.
 fn moved(trace: &Trace, is_kept: bool, sums: &mut Sums) {
-    fn walk(events: &[TraceEvent], place: &mut usize, sums: &mut Vec<(String, String, i128)>, is_kept: bool) -> bool {
-        let TraceEvent::Enter { kind, context, fuel } = &events[*place] else { panic!("no call begins here") };
-        *place += 1;
+    fn walk(events: &[TraceEvent], index: &mut usize, sums: &mut Vec<(String, String, i128)>, is_kept: bool) -> bool {
+        let TraceEvent::Enter { kind, context, fuel } = &events[*index] else { panic!("no call begins here") };
+        *index += 1;
         let mut own = Vec::new();
         loop {
-            match &events[*place] {
-                TraceEvent::Enter { .. } => drop(walk(events, place, &mut own, is_kept)),
-                TraceEvent::Create(_) | TraceEvent::Omitted { .. } => *place += 1,
-                TraceEvent::Exit { fuel_used: 0, .. } if *fuel != 0 && *place + 1 < events.len() => *place += 1,
+            match &events[*index] {
+                TraceEvent::Enter { .. } => drop(walk(events, index, &mut own, is_kept)),
+                TraceEvent::Create(_) | TraceEvent::Omitted { .. } => *index += 1,
+                TraceEvent::Exit { fuel_used: 0, .. } if *fuel != 0 && *index + 1 < events.len() => *index += 1,
                 TraceEvent::Exit { status, response, .. } => {
-                    *place += 1;
+                    *index += 1;
                     let is_success = *status == TraceStatus::Success && *kind != CallKind::Static;
                     if is_success && is_kept {
                         if *kind == CallKind::Call {
@@ -224,14 +224,14 @@ fn moved(trace: &Trace, is_kept: bool, sums: &mut Sums) {
         }
     }
     let mut found = Vec::new();
-    let mut place = 0;
-    // A message that creates a contract says so first.
-    while let Some(event) = trace.events.get(place) {
+    let mut index = 0;
+    // The trace of a message that creates a contract begins with the creation.
+    while let Some(event) = trace.events.get(index) {
         if matches!(event, TraceEvent::Enter { .. }) {
-            walk(&trace.events, &mut place, &mut found, is_kept);
+            walk(&trace.events, &mut index, &mut found, is_kept);
             break;
         }
-        place += 1;
+        index += 1;
     }
     for (contract, alkane, amount) in found {
         *sums.entry((contract, alkane)).or_default() += amount;
@@ -245,13 +245,13 @@ fn exchanged(trace: &Trace) -> Vec<((String, i128), (String, i128))> {
     const EXCHANGE: u128 = 5;
     let mut found: Vec<((String, i128), (String, i128))> = Vec::new();
     let mut open: Vec<(usize, Option<usize>)> = Vec::new();
-    for (place, event) in trace.events.iter().enumerate() {
+    for (index, event) in trace.events.iter().enumerate() {
         match event {
             TraceEvent::Enter { kind, context, .. } => {
                 let is_exchange = context.myself == BTC_USD_POOL
                     && *kind == CallKind::Call
                     && context.inputs.first() == Some(&EXCHANGE);
-                open.push((found.len(), is_exchange.then_some(place)));
+                open.push((found.len(), is_exchange.then_some(index)));
             }
             TraceEvent::Create(_) | TraceEvent::Omitted { .. } | TraceEvent::Exit { fuel_used: 0, .. } => {}
             TraceEvent::Exit { status, response, .. } => {
@@ -260,7 +260,7 @@ fn exchanged(trace: &Trace) -> Vec<((String, i128), (String, i128))> {
                     found.truncate(before);
                     continue;
                 }
-                let Some(TraceEvent::Enter { context, .. }) = exchange.map(|place| &trace.events[place]) else {
+                let Some(TraceEvent::Enter { context, .. }) = exchange.map(|index| &trace.events[index]) else {
                     continue;
                 };
                 let mut gains: BTreeMap<String, i128> = BTreeMap::new();
@@ -281,14 +281,14 @@ fn exchanged(trace: &Trace) -> Vec<((String, i128), (String, i128))> {
     found
 }
 
-/// Transfers, calls and trades are those of traces and of what outputs hold.
+/// Transfers, calls and trades equal those of traces and of the balances of outputs.
 fn check_contracts(index: &Index, blocks: &[ConnectedBlock]) {
     let snapshot = index.snapshot();
     let begun = Instant::now();
     let events = replay(&snapshot, &filter(&[Kind::Block, Kind::Transfer, Kind::Call, Kind::Trade], &[]));
     println!("{} events of {} blocks in {:?}", events.len(), blocks.len(), begun.elapsed());
 
-    // Outputs: what each got less what it gave is what it holds.
+    // Outputs: received less spent amounts are the balance.
     let state = ChainState::at(&snapshot, HEIGHT);
     let (mut held, mut contracts) = (Sums::new(), Sums::new());
     for event in of(&events, "transfer") {

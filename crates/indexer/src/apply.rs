@@ -38,7 +38,7 @@ impl Default for IndexerOptions {
     }
 }
 
-/// The one writer of an instance: hands each block to every module and commits.
+/// The single writer of an instance: applies each block to every module and commits.
 pub struct Indexer {
     store: Store,
     writer: Writer,
@@ -118,14 +118,14 @@ impl Indexer {
         self.apply_within(block, &Span::none())
     }
 
-    /// As [`Indexer::apply`], with what it does as children of `span`.
+    /// As [`Indexer::apply`], with its steps as children of `span`.
     pub(crate) fn apply_within(&mut self, block: &ConnectedBlock, span: &Span) -> Result<(), IndexerError> {
         let header = &block.block.header;
         self.writer.begin_block(block.id, header.prev_blockhash, header.time)?;
         self.connect_open_block(block, None, span)
     }
 
-    /// Hands the block begun to all modules, or to one, and ends it.
+    /// Applies the block begun to all modules, or to one, and ends it.
     pub(crate) fn connect_open_block(
         &mut self,
         block: &ConnectedBlock,
@@ -166,7 +166,7 @@ impl Indexer {
         Ok(())
     }
 
-    /// Blocks of a run that has been written need not be remembered here any more.
+    /// Drops blocks of a run that has been written.
     fn forget_committed(&mut self) {
         let snapshot = self.store.snapshot();
         let Some(tip) = snapshot.tip() else { return };
@@ -198,14 +198,14 @@ impl Indexer {
         Ok(())
     }
 
-    /// Commits what waits, durable when this returns.
+    /// Commits waiting blocks, durable when this returns.
     ///
     /// # Errors
     /// The store failed (disk full, I/O); committed blocks stay readable.
     pub fn commit(&mut self) -> Result<(), IndexerError> {
         self.last_commit = Instant::now();
         if self.options.run_bytes.is_some() && self.writer.pending_bytes() > self.options.commit_bytes {
-            // The rest of an import, more than the write buffers should take at once.
+            // The rest of an import is larger than the write buffers should take at once.
             self.writer.commit_sorted()?;
         }
         self.writer.settle()?;
@@ -216,8 +216,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// Error when the newest `depth` blocks cannot all be undone. Asked before the first of them is undone, so that a
-    /// reorg that is too deep leaves the index whole.
+    /// Error when the newest `depth` blocks cannot all be undone. To be called before the first of them is undone, so that a
+    /// reorg that is too deep changes nothing.
     ///
     /// # Errors
     /// The undo window is exhausted; the message names the ways out.
@@ -301,8 +301,8 @@ impl LocalChain for AppliedChain<'_> {
 
     fn hash_at(&self, height: Height) -> Option<BlockHash> {
         let first = self.waiting.first().map_or(Height::MAX, |block| block.height);
-        if let Some(place) = height.checked_sub(first) {
-            return self.waiting.get(place as usize).map(|block| block.hash);
+        if let Some(index) = height.checked_sub(first) {
+            return self.waiting.get(index as usize).map(|block| block.hash);
         }
         match self.snapshot.block(height) {
             Ok(record) => record.map(|record| record.id.hash),

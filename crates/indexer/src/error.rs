@@ -8,7 +8,7 @@ pub enum IndexerError {
     /// The store refused or failed; the message says what to do.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The node follows another chain, or refuses us for good.
+    /// The node follows another chain, or refuses the credentials.
     #[error(transparent)]
     Node(#[from] NodeError),
     /// A module cannot apply a block. Nothing of that block is committed.
@@ -18,13 +18,13 @@ pub enum IndexerError {
         module: &'static str,
         /// The block.
         block: BlockId,
-        /// What the module said.
+        /// The error of the module.
         source: ModuleError,
     },
     /// `reindex` names a module that does not exist.
     #[error("unknown module `{name}`: this build has {known}")]
     UnknownModule {
-        /// Name asked for.
+        /// Requested name.
         name: String,
         /// Names that exist, joined by commas.
         known: String,
@@ -32,7 +32,7 @@ pub enum IndexerError {
     /// `reindex --from` lies above the indexed tip.
     #[error("cannot reindex from height {from}: the index ends at {tip}")]
     AboveTip {
-        /// Height asked for.
+        /// Requested height.
         from: u32,
         /// Height of the newest indexed block.
         tip: u32,

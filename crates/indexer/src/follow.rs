@@ -5,7 +5,7 @@ use tokio::sync::watch;
 
 use crate::{IndexState, IndexStatus, Indexer, IndexerError};
 
-/// How to follow.
+/// Options of following.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FollowOptions {
     /// Return as soon as the index equals the node's best chain.
@@ -18,8 +18,8 @@ pub struct FollowOptions {
 /// `runtime` runs the node client.
 ///
 /// # Errors
-/// What no retry can mend: the store failed, a module halted, the node is on another network. The reason is also published
-/// as [`IndexState::Stopped`], so that the API can go on serving and say so.
+/// Errors that are not retryable: the store failed, a module halted, the node is on another network. The reason is also published
+/// as [`IndexState::Stopped`], so that the API can keep serving and report it.
 pub fn follow(
     indexer: &mut Indexer,
     follower: &mut Follower,

@@ -3,11 +3,11 @@ use std::time::Duration;
 use paraffin_primitives::BlockId;
 use serde::Serialize;
 
-/// What the index is doing.
+/// State of indexing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum IndexState {
-    /// Nothing indexed yet, or the node has not been asked yet.
+    /// Nothing is indexed, or the node was not queried yet.
     Starting,
     /// Behind the node and catching up.
     Importing,
@@ -73,7 +73,7 @@ impl Progress {
     /// `bytes` and `blocks` were applied in `elapsed`; `bytes_left` remain.
     pub fn measure(blocks: u64, bytes: u64, elapsed: Duration, bytes_left: u64) -> Self {
         let seconds = elapsed.as_secs_f64().max(0.001);
-        #[allow(clippy::cast_precision_loss)] // a rate for people to read
+        #[allow(clippy::cast_precision_loss)] // a rate for display
         let (blocks_per_second, bytes_per_second) = (blocks as f64 / seconds, bytes as f64 / seconds);
         #[allow(clippy::cast_precision_loss)]
         let time_left = (bytes > 0).then(|| bytes_left as f64 / bytes_per_second);

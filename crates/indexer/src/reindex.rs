@@ -4,14 +4,14 @@ use paraffin_store::{ModuleId, ModuleSchema, Rewound};
 
 use crate::{Indexer, IndexerError};
 
-/// What a re-run is going to do, reported before the long part starts.
+/// Plan of a re-run, reported before the long part starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReindexPlan {
     /// Module that is run again.
     pub module: ModuleId,
     /// Modules that read its rows and are therefore run again as well.
     pub readers: Vec<&'static str>,
-    /// How its tables were brought back.
+    /// How its tables were rewound.
     pub rewound: Rewound,
     /// First height that will be applied again.
     pub from: u32,
@@ -36,14 +36,14 @@ impl Indexer {
             return Err(IndexerError::AboveTip { from, tip });
         }
         self.commit()?;
-        // First the readers: broken off in between, none of them stands on rows that are gone.
+        // The readers first: after an interruption none of them has rows that depend on removed ones.
         let readers = self.readers_of(schema.id);
         for reader in readers.iter().rev() {
             self.writer().rewind_module(reader.id, from.checked_sub(1))?;
         }
         let rewound = self.writer().rewind_module(schema.id, from.checked_sub(1))?;
         let first = self.writer().next_replay(schema.id)?.map_or(tip, |block| block.height);
-        // A module whose undo does not reach so far begins anew, and so must those that read it.
+        // A module whose undo does not reach so far is emptied, and so must be those that read it.
         if first < from {
             for reader in readers.iter().rev() {
                 self.writer().rewind_module(reader.id, first.checked_sub(1))?;

@@ -1,4 +1,4 @@
-//! Modules that read no other one apply a large block at the same time, and what they write is what they write one by one.
+//! Modules that read no other one apply a large block concurrently, with the same rows as one by one.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -37,9 +37,9 @@ struct Writing {
 
 impl Module for Writing {
     fn schema(&self) -> ModuleSchema {
-        let place = usize::from(self.number) - 1;
-        let name = ["first", "second", "third", "reader"][place];
-        let tables = &TABLES[place..=place];
+        let index = usize::from(self.number) - 1;
+        let name = ["first", "second", "third", "reader"][index];
+        let tables = &TABLES[index..=index];
         ModuleSchema { id: ModuleId(self.number), name, version: 1, tables, reads: self.reads }
     }
 
@@ -113,7 +113,7 @@ fn content(indexer: &mut Indexer) -> [[u8; 32]; 2] {
     [snapshot.tip().unwrap().cumulative, snapshot.content_digest().unwrap()]
 }
 
-/// What the store writes when each module of a block has its turn.
+/// Rows of the store when the modules of a block run one after the other.
 fn one_by_one(folder: &Path, blocks: &[ConnectedBlock]) -> [[u8; 32]; 2] {
     let mut modules = modules(None, &[]);
     let schemas: Vec<ModuleSchema> = modules.iter().map(|module| module.schema()).collect();

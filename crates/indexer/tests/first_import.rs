@@ -44,13 +44,13 @@ fn with_options(store: Store, options: IndexerOptions) -> Indexer {
     Indexer::new(store, vec![Box::new(BitcoinModule::new(RawTransactions::Store))], options).unwrap()
 }
 
-/// Applies the blocks that the indexer has not seen, up to `until`; answers the most that waited.
+/// Applies the blocks that the indexer has not seen, up to `until`; returns the most pending bytes.
 fn import(indexer: &mut Indexer, chain: &[ConnectedBlock], until: u32) -> u64 {
     let next = indexer.tip().map_or(0, |record| record.id.height + 1);
     let mut pending_max = 0;
     for block in &chain[next as usize..=until as usize] {
         indexer.expect_tip(BLOCKS);
-        // The follower asks what lies below, committed, on its way or waiting.
+        // The follower queries blocks below: committed, being written or waiting.
         let local = indexer.local_chain();
         assert_eq!(local.tip(), block.id.height.checked_sub(1).map(|below| chain[below as usize].id));
         for height in 0..block.id.height {
@@ -64,7 +64,7 @@ fn import(indexer: &mut Indexer, chain: &[ConnectedBlock], until: u32) -> u64 {
     pending_max
 }
 
-/// What two stores compare: records, undo window and all rows.
+/// State for the comparison of two stores: records, undo window and all rows.
 fn state(indexer: &Indexer) -> (Vec<BlockRecord>, u32, [u8; 32]) {
     let snapshot = indexer.store().snapshot();
     let records = (0..=snapshot.tip().unwrap().id.height).map(|height| snapshot.block(height).unwrap().unwrap());
@@ -111,7 +111,7 @@ fn sorted_runs_end_in_the_store_of_an_import_block_by_block_through_stops_and_ot
 #[test]
 fn what_waits_for_a_run_never_exceeds_its_share_by_more_than_a_block() {
     let chain = chain();
-    // What the largest block writes: committed after each, nothing else waits.
+    // Bytes of the largest block: with a commit after each, nothing else waits.
     let folder = tempfile::tempdir().unwrap();
     let mut straight = indexer(folder.path(), 256, None);
     let block_bytes_max = (0..=BLOCKS).map(|height| {

@@ -237,7 +237,7 @@ fn index(name: &str) {
     indexer.commit().unwrap();
     let (peak, after) = (status_bytes("VmHWM:"), status_bytes("VmRSS:"));
     let mib = [before, peak, after].map(|bytes| (bytes >> 20).to_string()).join(",");
-    // Every message has done what it is for.
+    // Every message has had its effect.
     let height = chain.tip.as_ref().unwrap().id.height;
     let traces = ChainState::at(&indexer.store().snapshot(), height).block_traces(height).unwrap();
     let succeeded = traces.iter().filter(|traced| {

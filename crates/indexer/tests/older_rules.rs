@@ -34,7 +34,7 @@ impl Module for Counted {
         *self.seen.lock().unwrap().entry(self.module.schema().name).or_default() += 1;
         self.module.connect(block, rows)?;
         if self.is_older {
-            // What the older rules made of it.
+            // Rows by the older rules.
             let table = paraffin_alkanes::TABLES.iter().find(|table| table.name == "totals").unwrap();
             rows.put(table, &[99], &block.id.height.to_be_bytes())?;
         }
@@ -68,7 +68,7 @@ fn schemas(modules: &[Box<dyn Module>]) -> Vec<ModuleSchema> {
 
 const OPTIONS: StoreOptions = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
 
-/// Indexes the chain in a folder, and answers what two stores compare.
+/// Indexes the chain in a folder, and returns the digests for the comparison of two stores.
 fn index(folder: &Path, modules: Vec<Box<dyn Module>>, blocks: &[ConnectedBlock]) -> [[u8; 32]; 2] {
     let store = Store::open(folder, &OPTIONS, &schemas(&modules)).unwrap();
     let mut indexer = Indexer::new(store, modules, IndexerOptions::default()).unwrap();
@@ -106,7 +106,7 @@ fn contracts_of_older_rules_are_indexed_anew_with_their_readers_and_nothing_else
     );
     assert!(error.to_string().ends_with("run `paraffin reindex alkanes --from 0`"), "{error}");
 
-    // What that command does.
+    // The steps of that command.
     let store = Store::open_for_reindex(folder.path(), &OPTIONS, &schemas, paraffin_alkanes::MODULE).unwrap();
     let mut indexer = Indexer::new(store, modules, IndexerOptions::default()).unwrap();
     let plan = indexer.rewind_module("alkanes", 0).unwrap();

@@ -30,7 +30,7 @@ fn connected(node: &Node, height: u32) -> ConnectedBlock {
     ConnectedBlock { id: BlockId { height, hash }, block, size, txids, offsets, spent: None }
 }
 
-/// Undoes what left the node's chain and applies what is new.
+/// Undoes stale blocks and applies new ones.
 fn follow(indexer: &mut Indexer, node: &Node) -> Result<(), IndexerError> {
     while let Some(tip) = indexer.tip().map(|record| record.id) {
         if node.block_hash(tip.height) == Some(tip.hash) {
@@ -45,7 +45,7 @@ fn follow(indexer: &mut Indexer, node: &Node) -> Result<(), IndexerError> {
     indexer.commit()
 }
 
-/// What two stores compare: cumulative digest and all rows.
+/// State for the comparison of two stores: cumulative digest and all rows.
 fn state(indexer: &Indexer) -> ([u8; 32], [u8; 32]) {
     let snapshot = indexer.store().snapshot();
     (snapshot.tip().unwrap().cumulative, snapshot.content_digest().unwrap())

@@ -27,7 +27,7 @@ struct State {
     durable_seq: u64,
     /// `None` while an appender writes with it.
     sink: Option<Sink>,
-    /// Emptied buffer, kept for its memory.
+    /// Emptied buffer, reused for its capacity.
     spare: Vec<u8>,
     failed: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Commit {
     /// Queues records of `len` encoded bytes and waits until they are on the disk.
     pub(super) fn append<P: AsRef<[u8]>>(&self, payloads: &[P], len: usize) -> Result<u64, LogError> {
         let mut state = self.state.lock();
-        // A full queue means that a flush is under way: its end makes room.
+        // A full queue means that a flush is under way, which empties it.
         while state.failed.is_none() && !state.queue.is_empty() && state.queue.len() + len > self.queue_bytes_max {
             self.flushed.wait(&mut state);
         }

@@ -3,10 +3,10 @@
 use super::frame::{HEAD_LEN, Head, encode};
 use super::segment::has_record_after;
 
-/// One record; answers whether its checksum fits.
+/// One record; returns whether its checksum matches.
 ///
 /// # Panics
-/// A record that is read is written differently.
+/// A decoded record is encoded differently.
 pub fn log_record(bytes: &[u8]) -> bool {
     let Some((head, payload)) = bytes.split_first_chunk::<HEAD_LEN>() else { return false };
     let Some(head) = Head::decode(head) else { return false };
@@ -19,7 +19,7 @@ pub fn log_record(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether a good record with a number above `seq` stands somewhere behind damage.
+/// Whether a valid record with a number above `seq` follows damage.
 pub fn log_tail(tail: &[u8], seq: u64) -> bool {
     has_record_after(tail, seq)
 }

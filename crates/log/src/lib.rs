@@ -50,11 +50,11 @@ impl Default for LogOptions {
 pub struct Entry {
     /// Number of the record.
     pub seq: u64,
-    /// What was appended.
+    /// The payload.
     pub payload: Vec<u8>,
 }
 
-/// What can go wrong in a log.
+/// Errors of a log.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The folder is open elsewhere.
@@ -71,9 +71,9 @@ pub enum LogError {
     Corrupt {
         /// The damaged file.
         file: PathBuf,
-        /// Where in the file.
+        /// Offset in the file, bytes.
         offset: u64,
-        /// What is wrong there.
+        /// Description of the damage.
         what: &'static str,
     },
     /// The disk, a quota or a file size limit is full.
@@ -106,7 +106,7 @@ pub enum LogError {
         /// Greatest length, bytes.
         max: usize,
     },
-    /// One append asks for more than may wait at once.
+    /// One append is larger than the queue.
     #[error("an append of {len} bytes is longer than {max}: split it")]
     BatchTooLong {
         /// Length of all records, bytes.
@@ -119,7 +119,7 @@ pub enum LogError {
         "record {seq} is gone, the oldest one kept is {first_seq}: read from there and rebuild what depends on older ones"
     )]
     Gone {
-        /// The record asked for.
+        /// The requested record.
         seq: u64,
         /// The oldest record kept.
         first_seq: u64,
@@ -174,7 +174,7 @@ impl Log {
         Ok(Self { inner: Arc::new(Inner { options, commit, segments, _lock: lock }) })
     }
 
-    /// Appends records and waits until they are on the disk. Answers the number of the first; the others follow it
+    /// Appends records and waits until they are on the disk. Returns the number of the first; the others follow it
     /// without a gap. The records of one call may survive a crash in part, but only if the call did not return.
     ///
     /// # Errors
@@ -220,9 +220,9 @@ impl Log {
 
     fn segment_of(&self, seq: u64) -> Result<Arc<Segment>, LogError> {
         let segments = self.inner.segments.read();
-        let place = segments.partition_point(|segment| segment.first_seq() <= seq);
-        match place.checked_sub(1) {
-            Some(place) => Ok(Arc::clone(&segments[place])),
+        let index = segments.partition_point(|segment| segment.first_seq() <= seq);
+        match index.checked_sub(1) {
+            Some(index) => Ok(Arc::clone(&segments[index])),
             None => Err(LogError::Gone { seq, first_seq: segments.first().map_or(seq, |segment| segment.first_seq()) }),
         }
     }

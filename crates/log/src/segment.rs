@@ -15,8 +15,8 @@ const MAGIC: [u8; 8] = *b"PARAFLOG";
 const FORMAT_VERSION: u32 = 1;
 /// Bytes before the first record.
 pub(super) const SEGMENT_HEAD_LEN: u64 = 32;
-/// Distance of the places that a segment remembers, bytes.
-const PLACE_DISTANCE: u64 = 64 * 1024;
+/// Least distance of the cached offsets of a segment, bytes.
+const OFFSET_DISTANCE: u64 = 64 * 1024;
 /// A record found after damage counts when its number lies at most this far ahead.
 const SEQ_AHEAD_MAX: u64 = 1 << 24;
 
@@ -27,7 +27,7 @@ pub(super) struct Segment {
     /// Bytes that hold whole records.
     len: AtomicU64,
     /// Some records and where they begin, ascending; filled by reading.
-    places: Mutex<Vec<(u64, u64)>>,
+    offsets: Mutex<Vec<(u64, u64)>>,
 }
 
 /// The end of the newest segment, where records are written.
@@ -40,7 +40,7 @@ pub(super) struct Sink {
 
 impl Segment {
     fn new(path: PathBuf, first_seq: u64, len: u64) -> Self {
-        Self { path, first_seq, len: AtomicU64::new(len), places: Mutex::new(Vec::new()) }
+        Self { path, first_seq, len: AtomicU64::new(len), offsets: Mutex::new(Vec::new()) }
     }
 
     pub(super) fn first_seq(&self) -> u64 {
@@ -64,12 +64,12 @@ impl Segment {
         LogError::Corrupt { file: self.path.clone(), offset, what }
     }
 
-    /// A reader found no record where the next segment says that there is one.
+    /// Error for a missing record that the first number of the next segment implies.
     pub(super) fn ends_early(&self) -> LogError {
         self.corrupt(self.len(), "records are missing at its end")
     }
 
-    /// Reads records from number `seq` on, below `until`; answers the payload bytes read.
+    /// Reads records from number `seq` on, below `until`; returns the payload bytes read.
     pub(super) fn read(
         &self,
         seq: u64,
@@ -78,7 +78,7 @@ impl Segment {
         bytes_max: usize,
         entries: &mut Vec<Entry>,
     ) -> Result<usize, LogError> {
-        let (mut next, offset) = self.place_before(seq);
+        let (mut next, offset) = self.offset_before(seq);
         let file = File::open(&self.path).map_err(|error| LogError::io("opening a segment", error))?;
         let mut records =
             Records::at(file, offset, self.len()).map_err(|error| LogError::io("reading a segment", error))?;
@@ -101,21 +101,21 @@ impl Segment {
         Ok(bytes)
     }
 
-    fn place_before(&self, seq: u64) -> (u64, u64) {
-        let places = self.places.lock();
-        let after = places.partition_point(|(known, _)| *known <= seq);
-        after.checked_sub(1).map_or((self.first_seq, SEGMENT_HEAD_LEN), |place| places[place])
+    fn offset_before(&self, seq: u64) -> (u64, u64) {
+        let offsets = self.offsets.lock();
+        let after = offsets.partition_point(|(first, _)| *first <= seq);
+        after.checked_sub(1).map_or((self.first_seq, SEGMENT_HEAD_LEN), |index| offsets[index])
     }
 
     fn remember(&self, seq: u64, offset: u64) {
-        let mut places = self.places.lock();
-        if places.last().is_none_or(|(_, last)| offset >= last + PLACE_DISTANCE) {
-            places.push((seq, offset));
+        let mut offsets = self.offsets.lock();
+        if offsets.last().is_none_or(|(_, last)| offset >= last + OFFSET_DISTANCE) {
+            offsets.push((seq, offset));
         }
     }
 }
 
-/// What stands at a place of a segment.
+/// The content at an offset of a segment.
 enum Step<'a> {
     Record(&'a [u8]),
     End,
@@ -172,8 +172,8 @@ impl Records {
 }
 
 impl Sink {
-    /// Writes whole records, the first of them numbered `first_seq`, and waits until they are on the disk. Begins a new
-    /// segment, which is answered, when the newest one is full.
+    /// Writes whole records, the first of them numbered `first_seq`, and waits until they are on the disk. Returns the new
+    /// segment that was begun, when the newest one is full.
     pub(super) fn write(&mut self, records: &[u8], first_seq: u64) -> Result<Option<Arc<Segment>>, LogError> {
         let len = self.segment.len();
         let is_full = len > SEGMENT_HEAD_LEN && len + records.len() as u64 > self.segment_bytes;
@@ -265,7 +265,7 @@ fn list(folder: &Path) -> Result<Vec<Arc<Segment>>, LogError> {
     found.sort_by_key(Segment::first_seq);
     let mut segments = Vec::with_capacity(found.len());
     let count = found.len();
-    for (segment, place) in found.into_iter().zip(1..) {
+    for (segment, number) in found.into_iter().zip(1..) {
         let mut head = [0; SEGMENT_HEAD_LEN as usize];
         let mut file = File::open(&segment.path).map_err(|error| LogError::io("opening a segment", error))?;
         let has_head = match file.read_exact(&mut head) {
@@ -275,7 +275,7 @@ fn list(folder: &Path) -> Result<Vec<Arc<Segment>>, LogError> {
         };
         if has_head {
             segments.push(Arc::new(segment));
-        } else if place == count && count > 1 && segment.len() <= SEGMENT_HEAD_LEN {
+        } else if number == count && count > 1 && segment.len() <= SEGMENT_HEAD_LEN {
             tracing::warn!(file = %segment.path.display(), "removing a segment that was never begun");
             segment.remove_file()?;
         } else if count == 1 && segment.len() <= SEGMENT_HEAD_LEN && segment.first_seq == 1 {
@@ -287,10 +287,10 @@ fn list(folder: &Path) -> Result<Vec<Arc<Segment>>, LogError> {
     Ok(segments)
 }
 
-/// Reads the newest segment through. Answers the number of the next record and the length that holds whole records.
+/// Reads the newest segment through. Returns the number of the next record and the length of the whole records.
 ///
-/// A bad record with nothing good after it is the torn end of a write that was never acknowledged. A bad record with a
-/// good one after it cannot be that: writes go on only after the ones before are on the disk.
+/// A bad record with no valid one after it is the torn end of a write that was never acknowledged. A bad record with a
+/// valid one after it is damage: a write starts only after the ones before are on the disk.
 fn check_newest(segment: &Segment) -> Result<(u64, u64), LogError> {
     let during = "reading the newest segment";
     let file = File::open(&segment.path).map_err(|error| LogError::io(during, error))?;
@@ -318,7 +318,7 @@ fn check_newest(segment: &Segment) -> Result<(u64, u64), LogError> {
     Ok((seq, offset))
 }
 
-/// Whether a good record with a number above `seq` begins somewhere in `tail`.
+/// Whether a valid record with a number above `seq` begins somewhere in `tail`.
 pub(super) fn has_record_after(tail: &[u8], seq: u64) -> bool {
     (1..tail.len().saturating_sub(HEAD_LEN - 1)).any(|at| {
         let head = tail[at..].first_chunk::<HEAD_LEN>().and_then(Head::decode);

@@ -215,7 +215,7 @@ fn damage_in_an_older_segment_is_found_by_reading() {
         let log = Log::open(folder.path(), small()).unwrap();
         let Err(LogError::Corrupt { file, .. }) = log.verify() else { panic!("damage was not found") };
         assert_eq!(file, victim);
-        // What lies after it can still be read.
+        // Records after it can still be read.
         assert_eq!(log.read(190, 100).unwrap().len(), 10);
     }
     fs::write(&victim, &original).unwrap();
@@ -278,7 +278,7 @@ proptest! {
     }
 }
 
-/// The process that is killed: appends and prints what was acknowledged.
+/// The process that is killed: appends and prints acknowledged numbers.
 #[test]
 #[ignore = "run by the test below as a process of its own"]
 fn appending_child() {

@@ -1,8 +1,8 @@
-//! Whether the set answers what the node would answer.
+//! Whether the set equals the mempool of the node.
 //!
 //! The set follows the blocks of the index and compares itself with the node's own list. Between a new block and the first
-//! comparison after it the set may hold what can never confirm (after a reorg) or lack what the node has: such a moment is
-//! known, so that no reader takes the set for the node's then.
+//! comparison after it the set may hold transactions that can never confirm (after a reorg) or lack some of the node: this state is
+//! tracked, so that readers do not rely on the set meanwhile.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use std::time::Duration;
 use bitcoin::BlockHash;
 use tokio::sync::{Notify, watch};
 
-/// Where the set stands beside the node.
+/// State of the set relative to the node.
 pub struct Agreement {
-    stand: watch::Sender<Stand>,
+    state: watch::Sender<SyncState>,
     /// Number of the newest comparison that has begun, and of the newest that has ended.
     begun: AtomicU64,
     ended: watch::Sender<u64>,
@@ -26,8 +26,8 @@ pub struct Agreement {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Stand {
-    /// The block whose transactions the set has seen leave; `None` while it is on its way to another.
+struct SyncState {
+    /// The last block that was applied to the set; `None` while blocks are being applied.
     block: Option<BlockHash>,
     /// Whether the set was equal to the node's list since.
     is_equal: bool,
@@ -36,7 +36,7 @@ struct Stand {
 impl Default for Agreement {
     fn default() -> Self {
         Self {
-            stand: watch::Sender::new(Stand::default()),
+            state: watch::Sender::new(SyncState::default()),
             begun: AtomicU64::new(0),
             ended: watch::Sender::new(0),
             wanted: Notify::new(),
@@ -50,12 +50,12 @@ impl Default for Agreement {
 impl Agreement {
     /// Whether the set was equal to the node's list when `tip` was the newest block of both.
     pub fn holds_at(&self, tip: BlockHash) -> bool {
-        *self.stand.borrow() == Stand { block: Some(tip), is_equal: true }
+        *self.state.borrow() == SyncState { block: Some(tip), is_equal: true }
     }
 
-    /// Whether the set was equal to the node's list since it came to the block where it stands.
+    /// Whether the set was equal to the node's list since its last block was applied.
     pub fn is_equal(&self) -> bool {
-        self.stand.borrow().is_equal
+        self.state.borrow().is_equal
     }
 
     /// Whether an agreement that does not hold can be waited for: it did hold once, and the node answers.
@@ -65,14 +65,14 @@ impl Agreement {
 
     /// Waits until [`Agreement::holds_at`] the block, at most for `patience`; whether it does.
     pub async fn wait_at(&self, tip: BlockHash, patience: Duration) -> bool {
-        let wanted = Stand { block: Some(tip), is_equal: true };
-        let mut stand = self.stand.subscribe();
-        let reached = tokio::time::timeout(patience, stand.wait_for(|stand| *stand == wanted)).await;
+        let wanted = SyncState { block: Some(tip), is_equal: true };
+        let mut state = self.state.subscribe();
+        let reached = tokio::time::timeout(patience, state.wait_for(|state| *state == wanted)).await;
         matches!(reached, Ok(Ok(_)))
     }
 
     /// Waits for a comparison that begins from now on, at most for `patience`. Where no comparisons are made, or the node is
-    /// known to be slow or away, this ends at once.
+    /// known to be slow or unreachable, this returns at once.
     pub async fn refresh(&self, patience: Duration) {
         if !self.is_fed.load(Ordering::Acquire) {
             return;
@@ -88,26 +88,26 @@ impl Agreement {
         }
     }
 
-    /// The block at which the set stands; `None` while it is on its way.
+    /// The last block that was applied to the set; `None` while blocks are being applied.
     pub fn block(&self) -> Option<BlockHash> {
-        self.stand.borrow().block
+        self.state.borrow().block
     }
 
-    /// Notes that the set is on its way to another block.
+    /// Records that blocks are being applied.
     pub fn leave(&self) {
-        self.stand.send_replace(Stand::default());
+        self.state.send_replace(SyncState::default());
     }
 
-    /// Notes that the set has taken in all blocks up to this one.
+    /// Records that all blocks up to this one were applied.
     pub fn reach(&self, block: BlockHash) {
-        self.stand.send_replace(Stand { block: Some(block), is_equal: false });
+        self.state.send_replace(SyncState { block: Some(block), is_equal: false });
     }
 
-    /// Notes that the set is equal to the node's list at this block, if it still stands there.
+    /// Records that the set is equal to the node's list at this block, if it is still the last one.
     pub fn settle(&self, block: BlockHash) {
-        self.stand.send_if_modified(|stand| {
-            let is_new = stand.block == Some(block) && !stand.is_equal;
-            stand.is_equal |= is_new;
+        self.state.send_if_modified(|state| {
+            let is_new = state.block == Some(block) && !state.is_equal;
+            state.is_equal |= is_new;
             is_new
         });
         if self.is_equal() {
@@ -115,17 +115,17 @@ impl Agreement {
         }
     }
 
-    /// Asks for a comparison without waiting for it.
+    /// Requests a comparison without waiting for it.
     pub(crate) fn want(&self) {
         self.wanted.notify_one();
     }
 
-    /// Waits until a caller asks for a comparison.
+    /// Waits until a caller requests a comparison.
     pub(crate) async fn wanted(&self) {
         self.wanted.notified().await;
     }
 
-    /// Notes that comparisons are made from now on, or no more.
+    /// Sets whether comparisons are made.
     pub(crate) fn set_fed(&self, is_fed: bool) {
         self.is_fed.store(is_fed, Ordering::Release);
     }
@@ -166,7 +166,7 @@ mod tests {
         agreement.settle(block(1));
         assert!(agreement.holds_at(block(1)) && agreement.wait_at(block(1), PATIENCE).await);
         assert!(agreement.is_expected());
-        // There and back: what was equal before says nothing now.
+        // There and back: the former comparison does not count any more.
         agreement.leave();
         agreement.settle(block(1));
         agreement.reach(block(1));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_asks_waits_for_a_comparison_that_begins_afterwards() {
+    async fn a_refresh_waits_for_a_comparison_that_begins_afterwards() {
         let agreement = Agreement::default();
         // No comparisons are made: there is no wait.
         agreement.refresh(Duration::from_secs(60)).await;
@@ -189,7 +189,7 @@ mod tests {
         let next = agreement.begin();
         agreement.end(next, true);
         asking.await;
-        // A node that does not answer holds up one of them, not all.
+        // A node that does not answer delays one of them, not all.
         agreement.refresh(PATIENCE).await;
         assert!(!agreement.is_expected());
         agreement.refresh(Duration::from_secs(60)).await;

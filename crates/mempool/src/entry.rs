@@ -27,10 +27,10 @@ pub enum Origin {
     Edge,
 }
 
-/// What an input or output does to a script.
+/// Effect of an input or output on a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effect {
-    /// Whose.
+    /// Hash of the script.
     pub script: ScriptHash,
     /// Satoshis.
     pub value: u64,
@@ -55,22 +55,22 @@ pub struct Entry {
     pub origin: Origin,
     /// Submitted by an admin and not yet announced by a peer.
     pub provisional: bool,
-    /// Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125).
+    /// Whether it, or an unconfirmed ancestor, signals replaceability (BIP125).
     pub rbf: bool,
     /// Consensus encoding.
     pub raw: Bytes,
-    /// What it spends, in order.
+    /// The outputs that it spends, in order.
     pub inputs: Box<[OutPoint]>,
-    /// What each input spends, where known.
+    /// Script and value of each spent output, where known.
     pub prevouts: Box<[Option<TxOut>]>,
     /// Its outputs.
     pub outputs: Box<[Effect]>,
-    /// Whether its own inputs signal that it may be replaced.
+    /// Whether its own inputs signal replaceability.
     pub(crate) signals: bool,
 }
 
 impl Entry {
-    /// What is known from the transaction alone.
+    /// The entry from the transaction alone.
     pub(crate) fn new(transaction: &Transaction, raw: Bytes, origin: Origin, now: u64, seq: u64) -> Self {
         let signals = transaction.input.iter().any(|input| input.sequence.is_rbf());
         Self {
@@ -97,7 +97,7 @@ impl Entry {
     }
 
     /// Satoshis for one virtual byte.
-    #[allow(clippy::cast_precision_loss)] // a rate for people
+    #[allow(clippy::cast_precision_loss)] // a rate for display
     pub fn feerate(&self) -> Option<f64> {
         self.fee.map(|fee| fee as f64 / f64::from(self.vsize()))
     }
@@ -108,7 +108,7 @@ impl Entry {
         u64::try_from(rate).unwrap_or(u64::MAX)
     }
 
-    /// The fee once every input is known. Inputs worth less than the outputs pay nothing; the node would not have relayed it.
+    /// The fee once every input is known. It is 0 where the inputs are worth less than the outputs, which the node would not have relayed.
     pub(crate) fn settle_fee(&mut self) {
         let spent = self.prevouts.iter().map(|output| output.as_ref().map(|output| output.value.to_sat()));
         let spent = spent.collect::<Option<Vec<u64>>>().map(|values| values.into_iter().fold(0, u64::saturating_add));
@@ -116,7 +116,7 @@ impl Entry {
         self.fee = spent.map(|spent| spent.saturating_sub(paid));
     }
 
-    /// The transaction itself, from its bytes; `None` never happens, they were decoded before.
+    /// The transaction itself, from its bytes; `None` does not occur, since they were decoded before.
     pub fn transaction(&self) -> Option<Transaction> {
         bitcoin::consensus::encode::deserialize(&self.raw).ok()
     }
@@ -126,12 +126,12 @@ impl Entry {
         self.transaction()?.output.into_iter().nth(vout as usize)
     }
 
-    /// Bytes that it takes in memory, about.
+    /// Estimated memory, bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.raw.len()
     }
 
-    /// The entry as the wire shows it; `hex` when asked for.
+    /// The entry as answers show it; `hex` where it was requested.
     pub fn shown(&self, hex: bool) -> ShownEntry<'_> {
         ShownEntry {
             txid: &self.txid,
@@ -175,7 +175,7 @@ pub struct ShownEntry<'e> {
     origin: Origin,
     /// Whether an admin submitted it and no peer has announced it.
     provisional: bool,
-    /// Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125).
+    /// Whether it, or an unconfirmed ancestor, signals replaceability (BIP125).
     rbf: bool,
     /// Consensus encoding in hexadecimal digits, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,7 +183,7 @@ pub struct ShownEntry<'e> {
     hex: Option<HexOf<'e>>,
 }
 
-/// What an output does.
+/// Effect of an output.
 pub(crate) fn effect(output: &TxOut) -> Effect {
     Effect { script: ScriptHash::of(&output.script_pubkey), value: output.value.to_sat() }
 }

@@ -1,4 +1,4 @@
-//! What keeps the set like the node's: its peers' announcements, its own list, and the blocks that are indexed.
+//! Synchronization of the set with the node: announcements of peers, the node's own list, and the indexed blocks.
 
 mod blocks;
 mod fill;
@@ -18,18 +18,18 @@ use crate::Mempool;
 /// Milliseconds since 1970.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// How the set is fed.
+/// Options of a feed.
 #[derive(Clone)]
 pub struct FeedOptions {
     /// Nodes that announce transactions by the peer-to-peer protocol; without one the node's list alone is followed.
     pub peers: Vec<SocketAddr>,
     /// Name and release that are announced to them.
     pub user_agent: String,
-    /// Longest time between two looks at the node's list of its mempool; a small one is looked at once a second.
+    /// Longest time between two polls of the node's list of its mempool; a small one is polled once a second.
     pub list_every: Duration,
-    /// Time between two looks at the index.
+    /// Time between two polls of the index.
     pub blocks_every: Duration,
-    /// Time between two looks at what has become too old.
+    /// Time between two sweeps of expired transactions.
     pub sweep_every: Duration,
     /// Time now.
     pub clock: Clock,
@@ -49,7 +49,7 @@ impl FeedOptions {
     }
 }
 
-/// What the tasks of a feed share.
+/// Shared state of the tasks of a feed.
 #[derive(Clone)]
 struct Feed {
     mempool: Arc<Mempool>,

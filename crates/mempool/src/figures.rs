@@ -1,8 +1,8 @@
-//! What has happened since the start, counted for operators.
+//! Counters since the start, for operators.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Why a client of the stream has to begin anew, as its `reset` frame says.
+/// Reasons of `reset` frames, after which a client of the stream has to start over.
 pub const RESETS: [&str; 6] =
     ["too_old", "lagged", "unknown_instance", "unknown_op", "unknown_channel", "malformed_message"];
 
@@ -20,20 +20,20 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Notes frames that were handed to one subscriber.
+    /// Counts frames that were sent to one subscriber.
     pub fn add_frames_sent(&self, count: u64) {
         self.frames_sent.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Frames that were handed to subscribers, counted for each of them.
+    /// Frames that were sent to subscribers, counted for each of them.
     pub fn frames_sent(&self) -> u64 {
         self.frames_sent.load(Ordering::Relaxed)
     }
 
-    /// Notes a reset; a reason that is none of [`RESETS`] counts nowhere.
+    /// Counts a reset; a reason that is none of [`RESETS`] is ignored.
     pub fn add_reset(&self, reason: &str) {
-        if let Some(place) = RESETS.iter().position(|known| *known == reason) {
-            self.resets[place].fetch_add(1, Ordering::Relaxed);
+        if let Some(index) = RESETS.iter().position(|other| *other == reason) {
+            self.resets[index].fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -82,7 +82,7 @@ impl Figures {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Transactions that were not taken in.
+    /// Transactions that were refused.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

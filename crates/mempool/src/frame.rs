@@ -29,7 +29,7 @@ impl Reason {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Mined, Self::Replaced, Self::Evicted, Self::ProvisionalExpired, Self::Expired];
 
-    /// As frames write it.
+    /// Its name in frames.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Mined => "mined",
@@ -46,18 +46,18 @@ impl Reason {
 pub enum Change {
     /// A transaction is new.
     Add(Arc<Entry>),
-    /// Something about a transaction is known now that was not: a peer announced it, its fee, whether it may be replaced.
+    /// A transaction has changed: a peer announced it, its fee became known, or whether it may be replaced.
     Update(Arc<Entry>),
     /// A transaction left.
     Remove {
-        /// Which.
+        /// The transaction.
         txid: Txid,
         /// Its virtual bytes.
         vsize: u32,
         /// Why.
         reason: Reason,
     },
-    /// A block was taken in; the frames of what it removed come before this one.
+    /// A block was applied; the frames of removed transactions come before this one.
     Block {
         /// Its height.
         height: u32,
@@ -65,12 +65,12 @@ pub enum Change {
         hash: BlockHash,
         /// How many transactions it removed.
         removed: u32,
-        /// [`crate::Pool::checksum`] afterwards.
+        /// [`crate::TransactionSet::checksum`] afterwards.
         checksum: u64,
     },
 }
 
-/// A change with its number. Its text is written at most once, however many read it.
+/// A change with its number. Its text is rendered at most once, whatever the number of subscribers.
 #[derive(Debug)]
 pub struct Frame {
     /// Its number.
@@ -94,9 +94,9 @@ impl Frame {
         text.get_or_init(write).clone()
     }
 
-    /// Bytes that it holds, about.
+    /// Estimated memory, bytes.
     pub(crate) fn bytes(&self) -> usize {
-        /// A frame, its text and its place in the ring.
+        /// Overhead of a frame, its text and its slot in the ring.
         const FRAME_BYTES: usize = 600;
         match &self.change {
             Change::Add(entry) | Change::Update(entry) => FRAME_BYTES + entry.bytes(),

@@ -1,7 +1,7 @@
-//! The live set of unconfirmed transactions: what is in it, what it pays, and every change of it under a number of its own.
+//! The live set of unconfirmed transactions: its entries, their fees, and every change under a sequence number.
 //!
 //! ```text
-//!  peers, node, observe ─▶ Pool ─┬─▶ entries by id, sequence number, feerate, script
+//!  peers, node, observe ─▶ TransactionSet ─┬─▶ entries by id, sequence number, feerate, script
 //!  blocks ────────────────▶      └─▶ frames ─▶ ring ─▶ subscribers (each at a position of its own)
 //! ```
 //!
@@ -28,7 +28,7 @@ pub use figures::{Figures, RESETS};
 pub use frame::{Change, Frame, Reason};
 pub use histogram::{DEFAULT_FLOORS, default_floors};
 pub use live::{Confirmed, Mempool, ObserveError};
-pub use pool::{BlockEffect, Inserted, Limits, Page, Pool, Refused, Replacement, ReplacementSide, Summary};
+pub use pool::{BlockEffect, Inserted, Limits, Page, Refused, Replacement, ReplacementSide, Summary, TransactionSet};
 pub use ring::{Missed, Ring};
 pub use subscription::{Subscribers, Subscription};
 pub use touched::TouchedScripts;

@@ -1,4 +1,4 @@
-//! The set as many tasks share it: one change at a time, readers beside each other, subscribers woken by numbers.
+//! The set shared by tasks: exclusive changes, concurrent readers, subscribers woken by sequence numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use tokio::sync::watch;
 use crate::agreement::Agreement;
 use crate::figures::Figures;
 use crate::subscription::{Subscribers, Subscription};
-use crate::{BlockEffect, Inserted, Limits, Origin, Pool, Refused, TouchedScripts};
+use crate::{BlockEffect, Inserted, Limits, Origin, Refused, TouchedScripts, TransactionSet};
 
-/// Answers what an output of a confirmed transaction is.
+/// Looks up an output of a confirmed transaction.
 pub type Confirmed = Arc<dyn Fn(&OutPoint) -> Option<TxOut> + Send + Sync>;
 
-/// An admin submitted something that is not taken in.
+/// A transaction that an admin submitted is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// The bytes are no transaction.
     #[error("the bytes are no transaction: {0}")]
     Undecodable(String),
-    /// The transaction is not taken in.
+    /// The transaction is refused.
     #[error(transparent)]
     Refused(#[from] Refused),
 }
 
 /// The live set of this process.
 pub struct Mempool {
-    pool: RwLock<Pool>,
+    pool: RwLock<TransactionSet>,
     newest: watch::Sender<u64>,
     instance: String,
     subscribers: Subscribers,
@@ -40,10 +40,10 @@ pub struct Mempool {
 }
 
 impl Mempool {
-    /// An empty set. `instance` names this process: numbers of another process mean nothing here.
+    /// An empty set. `instance` names this process: sequence numbers of another process are not valid here.
     pub fn new(limits: Limits, instance: u32, confirmed: Confirmed) -> Arc<Self> {
         Arc::new(Self {
-            pool: RwLock::new(Pool::new(limits)),
+            pool: RwLock::new(TransactionSet::new(limits)),
             newest: watch::Sender::new(0),
             instance: format!("{instance:08x}"),
             subscribers: Subscribers::default(),
@@ -58,8 +58,8 @@ impl Mempool {
         &self.instance
     }
 
-    /// Reads of one moment; nothing changes meanwhile, so it should be short.
-    pub fn read<T>(&self, read: impl FnOnce(&Pool) -> T) -> T {
+    /// Reads under a lock that blocks changes, so it should be short.
+    pub fn read<T>(&self, read: impl FnOnce(&TransactionSet) -> T) -> T {
         read(&self.pool.read())
     }
 
@@ -68,37 +68,37 @@ impl Mempool {
         Subscription::new(Arc::clone(self), self.newest.subscribe())
     }
 
-    /// Who listens.
+    /// The subscribers.
     pub fn subscribers(&self) -> &Subscribers {
         &self.subscribers
     }
 
-    /// Where the set stands beside the node.
+    /// State of the set relative to the node.
     pub fn agreement(&self) -> &Agreement {
         &self.agreement
     }
 
-    /// What has happened since the start, for operators.
+    /// Counters since the start, for operators.
     pub fn figures(&self) -> &Figures {
         &self.figures
     }
 
-    /// Takes in a transaction that an admin saw elsewhere, at `now` in milliseconds. It goes to no node.
+    /// Adds a transaction that an admin saw elsewhere, at `now` in milliseconds. It is not sent to a node.
     ///
     /// # Errors
-    /// The bytes are no transaction, or it is not taken in.
+    /// The bytes are no transaction, or it is refused.
     pub fn observe(&self, raw: Bytes, now: u64) -> Result<Inserted, ObserveError> {
         let transaction: Transaction =
             deserialize(&raw).map_err(|error| ObserveError::Undecodable(error.to_string()))?;
         Ok(self.insert(&transaction, raw, Origin::Edge, now)?)
     }
 
-    /// Takes in a transaction.
+    /// Adds a transaction.
     ///
     /// # Errors
-    /// See [`Pool::insert`].
+    /// See [`TransactionSet::insert`].
     pub fn insert(&self, transaction: &Transaction, raw: Bytes, origin: Origin, now: u64) -> Result<Inserted, Refused> {
-        // The index is asked before the lock is taken, so that no other caller waits for it.
+        // The index is read before the lock is taken, so that no other caller waits for it.
         let known = self.known(transaction);
         let inserted =
             self.change(|pool| pool.insert(transaction, raw, origin, now, &|outpoint| known.get(outpoint).cloned()));
@@ -108,17 +108,17 @@ impl Mempool {
         inserted
     }
 
-    /// See [`Pool::confirm_relayed`].
+    /// See [`TransactionSet::confirm_relayed`].
     pub fn confirm_relayed(&self, txid: &Txid) {
         self.change(|pool| pool.confirm_relayed(txid));
     }
 
-    /// See [`Pool::connect_block`].
+    /// See [`TransactionSet::connect_block`].
     pub fn connect_block(&self, height: u32, block: &Block) -> BlockEffect {
         self.change(|pool| pool.connect_block(height, block))
     }
 
-    /// See [`Pool::disconnect_block`].
+    /// See [`TransactionSet::disconnect_block`].
     pub fn disconnect_block(&self, block: &Block, now: u64) {
         let mut known = HashMap::new();
         for transaction in block.txdata.iter().skip(1) {
@@ -127,22 +127,22 @@ impl Mempool {
         self.change(|pool| pool.disconnect_block(block, now, &|outpoint| known.get(outpoint).cloned()));
     }
 
-    /// See [`Pool::sweep`].
+    /// See [`TransactionSet::sweep`].
     pub fn sweep(&self, now: u64) {
         self.change(|pool| pool.sweep(now));
     }
 
-    /// See [`Pool::drop_unknown`].
+    /// See [`TransactionSet::drop_unknown`].
     pub fn drop_unknown(&self, txids: &[Txid]) {
         self.change(|pool| txids.iter().for_each(|txid| pool.drop_unknown(*txid)));
     }
 
-    /// See [`Pool::take_touched`].
+    /// See [`TransactionSet::take_touched`].
     pub fn take_touched(&self) -> TouchedScripts {
         self.pool.write().take_touched()
     }
 
-    /// See [`Pool::resolve`].
+    /// See [`TransactionSet::resolve`].
     pub fn resolve(&self, limit: usize) -> usize {
         self.change(|pool| pool.resolve(limit, &*self.confirmed))
     }
@@ -152,15 +152,15 @@ impl Mempool {
         outpoints.filter_map(|outpoint| Some((outpoint, (self.confirmed)(&outpoint)?))).collect()
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Pool) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut TransactionSet) -> T) -> T {
         let (answer, newest) = {
             let mut pool = self.pool.write();
             let answer = change(&mut pool);
             (answer, pool.ring().newest())
         };
-        self.newest.send_if_modified(|told| {
-            let is_new = *told < newest;
-            *told = (*told).max(newest);
+        self.newest.send_if_modified(|number| {
+            let is_new = *number < newest;
+            *number = (*number).max(newest);
             is_new
         });
         answer

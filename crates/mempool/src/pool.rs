@@ -1,4 +1,4 @@
-//! The set itself.
+//! The set of unconfirmed transactions.
 
 mod reads;
 
@@ -14,14 +14,14 @@ use crate::{Change, DEFAULT_FLOORS, Effect, Entry, Frame, Origin, Reason, Ring, 
 
 pub use reads::{Page, Summary};
 
-/// What the set may take.
+/// Limits of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of raw transactions; beyond it those that pay least leave.
+    /// Bytes of raw transactions; beyond it those with the lowest feerate are evicted.
     pub raw_bytes_max: usize,
     /// Weight units of one transaction (policy of nodes).
     pub weight_max: u64,
-    /// Changes kept for those who come back.
+    /// Changes kept for subscribers that reconnect.
     pub ring_frames_max: usize,
     /// Bytes of those changes.
     pub ring_bytes_max: usize,
@@ -45,10 +45,10 @@ impl Default for Limits {
     }
 }
 
-/// Why a transaction is not taken in.
+/// Why a transaction is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Only blocks hold such.
+    /// It is a coinbase transaction.
     #[error("a coinbase transaction is never unconfirmed")]
     Coinbase,
     /// It has no inputs or no outputs.
@@ -62,10 +62,10 @@ pub enum Refused {
     TooLarge {
         /// Its weight units.
         weight: u64,
-        /// What is taken.
+        /// The limit.
         max: u64,
     },
-    /// An admin submits a transaction that spends what one that the peers have spends.
+    /// A transaction that an admin submits conflicts with a relayed one.
     #[error("{with}, which the node has, spends the same output")]
     Conflict {
         /// The other transaction.
@@ -85,29 +85,29 @@ pub struct Inserted {
     pub known: bool,
 }
 
-/// What a block did to the set.
+/// Effect of a block on the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BlockEffect {
     /// Transactions of the set that it holds.
     pub mined: u32,
-    /// Transactions that it makes impossible.
+    /// Transactions that conflict with it.
     pub replaced: u32,
 }
 
 /// All unconfirmed transactions that this process knows.
-pub struct Pool {
+pub struct TransactionSet {
     limits: Limits,
     entries: HashMap<Txid, Arc<Entry>>,
     by_seq: BTreeMap<u64, Txid>,
-    /// Who spends an output.
+    /// Spender of each output.
     spends: HashMap<OutPoint, Txid>,
     /// By millionths of a satoshi for one virtual byte; between equals the newest first.
     by_rate: BTreeSet<(u64, std::cmp::Reverse<u64>)>,
     by_script: HashMap<ScriptHash, BTreeSet<u64>>,
-    /// Of those whose fee is known: virtual bytes by bucket of the default floors.
+    /// Virtual bytes by bucket of the default floors, of entries whose fee is known.
     vbytes_by_bucket: [u64; DEFAULT_FLOORS],
     floors: [f64; DEFAULT_FLOORS],
-    /// Those whose fee is not known.
+    /// Entries whose fee is not known.
     without_fee: BTreeSet<u64>,
     provisional: BTreeSet<u64>,
     raw_bytes: usize,
@@ -133,11 +133,11 @@ const REPLACEMENTS_MAX: usize = 1_000;
 /// A transaction that left because another one, which came later, spends the same output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    /// When, milliseconds since 1970.
+    /// Time of the replacement, milliseconds since 1970.
     pub at: u64,
     /// The one that left.
     pub replaced: ReplacementSide,
-    /// The one in its place.
+    /// The transaction that replaced it.
     pub by: ReplacementSide,
 }
 
@@ -158,7 +158,7 @@ impl ReplacementSide {
     }
 }
 
-impl Pool {
+impl TransactionSet {
     /// An empty set.
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -187,12 +187,12 @@ impl Pool {
         }
     }
 
-    /// Takes in a transaction that a peer announces (or an admin submits), at `now` in milliseconds. `confirmed` answers what
-    /// an output of a confirmed transaction is; `None` where it does not know. Transactions of which it spends an output leave
+    /// Adds a transaction that a peer announces (or an admin submits), at `now` in milliseconds. `confirmed` looks up
+    /// an output of a confirmed transaction; `None` where it is not indexed. Transactions that spend one of its inputs leave
     /// the set, with all that spends theirs. `raw` is its consensus encoding.
     ///
     /// # Errors
-    /// It is not taken in; nothing has changed.
+    /// It is refused; nothing has changed.
     pub fn insert(
         &mut self,
         transaction: &Transaction,
@@ -233,14 +233,14 @@ impl Pool {
         Ok(Inserted { entry, known: false })
     }
 
-    /// Notes that a peer has a transaction as well.
+    /// Marks a transaction as relayed by a peer.
     pub fn confirm_relayed(&mut self, txid: &Txid) {
         if let Some(entry) = self.entries.get(txid).filter(|entry| entry.provisional).cloned() {
             self.corroborate(&entry);
         }
     }
 
-    /// Takes in a block of the best chain: what it holds and what it makes impossible leaves.
+    /// Applies a block of the best chain: removes its transactions and those that conflict with it.
     pub fn connect_block(&mut self, height: u32, block: &Block) -> BlockEffect {
         let mut effect = BlockEffect::default();
         for transaction in &block.txdata {
@@ -255,15 +255,15 @@ impl Pool {
         }
         let removed = effect.mined + effect.replaced;
         self.blocks += 1;
-        self.tell(Change::Block { height, hash: block.block_hash(), removed, checksum: self.checksum });
+        self.emit(Change::Block { height, hash: block.block_hash(), removed, checksum: self.checksum });
         effect
     }
 
-    /// Puts back the transactions of a block that has left the best chain, as far as they can be.
+    /// Returns the transactions of a disconnected block to the set, as far as possible.
     pub fn disconnect_block(&mut self, block: &Block, now: u64, confirmed: &dyn Fn(&OutPoint) -> Option<TxOut>) {
         for transaction in block.txdata.iter().skip(1) {
             let raw = Bytes::from(bitcoin::consensus::serialize(transaction));
-            // What conflicts with the set stays out: the node decides which of the two it relays.
+            // A transaction that conflicts with the set stays out: the node decides which of the two it relays.
             if self.conflicts(transaction).is_empty() {
                 let is_back = self.insert(transaction, raw, Origin::P2p, now, confirmed).is_ok_and(|back| !back.known);
                 self.returned += u64::from(is_back);
@@ -271,7 +271,7 @@ impl Pool {
         }
     }
 
-    /// Removes what is too old at `now`, milliseconds.
+    /// Removes transactions that have expired at `now`, milliseconds.
     pub fn sweep(&mut self, now: u64) {
         let too_old = |since: u64, age: u64| now.saturating_sub(since) > age;
         let seen = |pool: &Self, seq: u64| {
@@ -296,7 +296,7 @@ impl Pool {
         self.remove_with_descendants(txid, Reason::Evicted);
     }
 
-    /// Looks again for what was not known of at most `limit` transactions. Answers how many fees are known now.
+    /// Looks up missing inputs of at most `limit` transactions. Returns how many fees became known.
     pub fn resolve(&mut self, limit: usize, confirmed: &dyn Fn(&OutPoint) -> Option<TxOut>) -> usize {
         let waiting: Vec<u64> = self.without_fee.iter().copied().take(limit).collect();
         let mut resolved = 0;
@@ -339,7 +339,7 @@ impl Pool {
         spenders.copied().filter(|txid| is_new.insert(*txid)).collect()
     }
 
-    /// What is known of the inputs: from the set first, then from the chain.
+    /// The known spent outputs: from the set first, then from the chain.
     fn fill(&self, entry: &mut Entry, confirmed: &dyn Fn(&OutPoint) -> Option<TxOut>) {
         for (prevout, outpoint) in entry.prevouts.iter_mut().zip(&entry.inputs) {
             if prevout.is_none() {
@@ -353,7 +353,7 @@ impl Pool {
         entry.rbf = entry.signals || entry.inputs.iter().any(|outpoint| inherits(&outpoint.txid));
     }
 
-    /// Passes to transactions that came before their parent what the parent gives them.
+    /// Updates the inputs of transactions that came before their parent.
     fn adopt_children(&mut self, parent: &Arc<Entry>) {
         let outpoints = (0u32..).zip(parent.outputs.iter()).map(|(vout, _)| OutPoint { txid: parent.txid, vout });
         let children: BTreeSet<u64> = outpoints
@@ -385,7 +385,7 @@ impl Pool {
     }
 
     fn note_replacement(&mut self, replaced: Txid, by: &ReplacementSide, at: u64) {
-        // One that spends what an earlier one of the same list created has left with it.
+        // A descendant of an earlier one of the same list has been removed with it.
         let Some(entry) = self.entries.get(&replaced) else { return };
         if self.replacements.len() == REPLACEMENTS_MAX {
             self.replacements.pop_front();
@@ -412,23 +412,23 @@ impl Pool {
         self.enlist(&entry);
         self.touch_children(&entry);
         self.entries.insert(entry.txid, Arc::clone(&entry));
-        self.tell(Change::Add(Arc::clone(&entry)));
+        self.emit(Change::Add(Arc::clone(&entry)));
         entry
     }
 
-    /// Puts a changed entry in the place of the old one.
+    /// Replaces an entry by a changed one.
     fn exchange(&mut self, old: &Arc<Entry>, changed: Entry, is_told: bool) -> Arc<Entry> {
         let changed = Arc::new(changed);
         self.delist(old);
         self.enlist(&changed);
         self.entries.insert(changed.txid, Arc::clone(&changed));
         if is_told {
-            self.tell(Change::Update(Arc::clone(&changed)));
+            self.emit(Change::Update(Arc::clone(&changed)));
         }
         changed
     }
 
-    /// What follows from what may change later: fee, inputs, provisional.
+    /// Updates the indexes of values that may change: fee, inputs, provisional.
     fn enlist(&mut self, entry: &Arc<Entry>) {
         self.by_rate.insert((entry.rate(), std::cmp::Reverse(entry.seq)));
         match (entry.fee, entry.feerate()) {
@@ -452,7 +452,7 @@ impl Pool {
         }
     }
 
-    /// What spends an output of a transaction that comes or goes has other inputs than before: confirmed ones, or unconfirmed ones.
+    /// Marks spenders of a transaction that is added or removed, whose inputs become unconfirmed or confirmed.
     fn touch_children(&mut self, entry: &Entry) {
         if self.touched.is_none() {
             return;
@@ -501,8 +501,8 @@ impl Pool {
         self.delist(&entry);
         self.touch_children(&entry);
         self.removed += 1;
-        if let Some(place) = Reason::ALL.iter().position(|known| *known == reason) {
-            self.removed_by_reason[place] += 1;
+        if let Some(index) = Reason::ALL.iter().position(|other| *other == reason) {
+            self.removed_by_reason[index] += 1;
         }
         self.raw_bytes -= entry.bytes();
         self.vbytes -= u64::from(entry.vsize());
@@ -513,10 +513,10 @@ impl Pool {
                 self.spends.remove(outpoint);
             }
         }
-        self.tell(Change::Remove { txid, vsize: entry.vsize(), reason });
+        self.emit(Change::Remove { txid, vsize: entry.vsize(), reason });
     }
 
-    /// Removes a transaction and what cannot be without it, children before their parents. Answers how many.
+    /// Removes a transaction and its descendants, children before their parents. Returns how many.
     fn remove_with_descendants(&mut self, txid: Txid, reason: Reason) -> u32 {
         let Some(entry) = self.entries.get(&txid) else { return 0 };
         let mut family = vec![entry.seq];
@@ -539,7 +539,7 @@ impl Pool {
         removed
     }
 
-    /// Makes room: who pays least leaves, with all that spends it.
+    /// Evicts transactions with the lowest feerate, with their descendants, until the set is within its limit.
     fn evict(&mut self) {
         while self.raw_bytes > self.limits.raw_bytes_max {
             let Some((_, std::cmp::Reverse(seq))) = self.by_rate.first().copied() else { break };
@@ -548,7 +548,7 @@ impl Pool {
         }
     }
 
-    fn tell(&mut self, change: Change) {
+    fn emit(&mut self, change: Change) {
         let seq = self.ring.newest() + 1;
         self.ring.push(Frame::new(seq, change));
     }

@@ -1,4 +1,4 @@
-//! The newest changes, for those who were away for a while.
+//! The newest changes, for subscribers that reconnect.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

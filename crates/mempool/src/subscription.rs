@@ -1,4 +1,4 @@
-//! Who listens to the set, and how far each has heard.
+//! Subscribers of the set, and the position of each.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::Mempool;
 
-/// Position of a subscriber that does not listen at the moment.
+/// Position of a paused subscriber.
 const ASIDE: u64 = u64::MAX;
 
 /// All open subscriptions.
@@ -28,11 +28,11 @@ impl Subscribers {
         self.0.lock().open.len()
     }
 
-    /// How many changes the slowest of those who listen has yet to hear, when `newest` is the newest one.
+    /// Changes that the slowest active subscriber has yet to receive, when `newest` is the newest one.
     pub fn lag(&self, newest: u64) -> u64 {
         let positions = self.0.lock();
-        let heard = positions.open.values().map(|position| position.load(Ordering::Relaxed));
-        heard.filter(|position| *position != ASIDE).map(|position| newest.saturating_sub(position)).max().unwrap_or(0)
+        let numbers = positions.open.values().map(|position| position.load(Ordering::Relaxed));
+        numbers.filter(|position| *position != ASIDE).map(|position| newest.saturating_sub(position)).max().unwrap_or(0)
     }
 
     fn enter(&self) -> (u64, Arc<AtomicU64>) {
@@ -69,7 +69,7 @@ impl Subscription {
         let _ = self.newest.wait_for(|newest| *newest > since).await;
     }
 
-    /// Notes the number of the last change that was sent; `None` for a subscriber that wants none.
+    /// Sets the number of the last change that was sent; `None` pauses the subscriber.
     pub fn has_heard(&self, position: Option<u64>) {
         self.position.store(position.unwrap_or(ASIDE), Ordering::Relaxed);
     }

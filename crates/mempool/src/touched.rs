@@ -7,10 +7,10 @@ use crate::ScriptHash;
 /// Scripts that are collected; beyond it any script counts as touched.
 const SCRIPTS_MAX: usize = 200_000;
 
-/// Scripts that changes touched since the last look.
+/// Scripts that changes touched since the last call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TouchedScripts {
-    /// More than are collected: any may be.
+    /// More than can be collected: any script may be touched.
     All,
     /// These and no others.
     Scripts(HashSet<ScriptHash>),

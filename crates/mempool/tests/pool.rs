@@ -1,4 +1,4 @@
-//! The set against a plain model, and mirrors of it that come and go.
+//! The set against a plain model, and mirrors of it that connect and disconnect.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,7 +13,7 @@ use bitcoin::{
     Txid, Witness,
 };
 use bytes::Bytes;
-use paraffin_mempool::{Change, Entry, Frame, Limits, Origin, Pool, Reason, Refused, ScriptHash};
+use paraffin_mempool::{Change, Entry, Frame, Limits, Origin, Reason, Refused, ScriptHash, TransactionSet};
 use proptest::prelude::*;
 
 const START: u64 = 1_700_000_000_000;
@@ -69,12 +69,12 @@ fn block(transactions: Vec<Transaction>, nonce: u32) -> Block {
     Block { header, txdata: std::iter::once(coinbase).chain(transactions).collect() }
 }
 
-fn insert(pool: &mut Pool, transaction: &Transaction, now: u64) -> Result<Arc<Entry>, Refused> {
+fn insert(pool: &mut TransactionSet, transaction: &Transaction, now: u64) -> Result<Arc<Entry>, Refused> {
     pool.insert(transaction, raw(transaction), Origin::P2p, now, &confirmed).map(|inserted| inserted.entry)
 }
 
 /// The texts of the frames after a number.
-fn texts(pool: &Pool, since: u64) -> Vec<String> {
+fn texts(pool: &TransactionSet, since: u64) -> Vec<String> {
     pool.ring()
         .after(since, usize::MAX)
         .unwrap()
@@ -85,7 +85,7 @@ fn texts(pool: &Pool, since: u64) -> Vec<String> {
 
 #[test]
 fn a_fee_is_known_when_all_inputs_are() {
-    let mut pool = Pool::new(Limits::default());
+    let mut pool = TransactionSet::new(Limits::default());
     let unknown = OutPoint { txid: Txid::from_byte_array(std::array::from_fn(|byte| byte as u8)), vout: 0 };
     let parent = spend(&[unknown, coin(1)], &[(90_000, 1), (5_000, 2)], false);
     let child = spend(&[OutPoint { txid: parent.compute_txid(), vout: 1 }], &[(4_000, 3)], false);
@@ -115,7 +115,7 @@ fn a_fee_is_known_when_all_inputs_are() {
 
 #[test]
 fn a_replacement_takes_the_family_of_what_it_replaces() {
-    let mut pool = Pool::new(Limits::default());
+    let mut pool = TransactionSet::new(Limits::default());
     let first = spend(&[coin(1)], &[(50_000, 1), (40_000, 2)], true);
     let child = spend(&[OutPoint { txid: first.compute_txid(), vout: 0 }], &[(45_000, 3)], false);
     let grandchild = spend(&[OutPoint { txid: child.compute_txid(), vout: 0 }], &[(44_000, 3)], false);
@@ -152,10 +152,10 @@ fn a_replacement_takes_the_family_of_what_it_replaces() {
     assert_eq!(pool.replacements(None, 1)[0].at, START);
 }
 
-/// Who replaces without end takes no memory without end.
+/// Endless replacements take bounded memory.
 #[test]
 fn a_thousand_replacements_are_remembered() {
-    let mut pool = Pool::new(Limits::default());
+    let mut pool = TransactionSet::new(Limits::default());
     let mut last = None;
     for fee in 0..1_100 {
         let next = spend(&[coin(1)], &[(50_000 - fee, 1)], true);
@@ -168,22 +168,22 @@ fn a_thousand_replacements_are_remembered() {
 }
 
 #[test]
-fn what_an_admin_tells_is_provisional_until_a_peer_does_and_never_pushes_out_what_peers_have() {
-    let mut pool = Pool::new(Limits::default());
+fn a_submitted_transaction_is_provisional_until_a_peer_announces_it_and_never_replaces_relayed_ones() {
+    let mut pool = TransactionSet::new(Limits::default());
     let seen = spend(&[coin(1)], &[(50_000, 1)], false);
-    let told = pool.insert(&seen, raw(&seen), Origin::Edge, START, &confirmed).unwrap();
-    assert!(told.entry.provisional && !told.known && told.entry.origin == Origin::Edge);
+    let submitted = pool.insert(&seen, raw(&seen), Origin::Edge, START, &confirmed).unwrap();
+    assert!(submitted.entry.provisional && !submitted.known && submitted.entry.origin == Origin::Edge);
     let again = pool.insert(&seen, raw(&seen), Origin::Edge, START, &confirmed).unwrap();
     assert!(again.known && again.entry.provisional);
     let relayed = pool.insert(&seen, raw(&seen), Origin::P2p, START, &confirmed).unwrap();
     assert!(relayed.known && !relayed.entry.provisional && relayed.entry.origin == Origin::P2p);
-    assert_eq!(relayed.entry.seq, told.entry.seq);
+    assert_eq!(relayed.entry.seq, submitted.entry.seq);
     // It never goes back.
     assert!(!pool.insert(&seen, raw(&seen), Origin::Edge, START, &confirmed).unwrap().entry.provisional);
     let rival = spend(&[coin(1)], &[(1_000, 1)], false);
     let refused = pool.insert(&rival, raw(&rival), Origin::Edge, START, &confirmed);
     assert_eq!(refused.unwrap_err(), Refused::Conflict { with: seen.compute_txid() });
-    // A rumour that no peer repeats goes after ten minutes, a relayed one after two weeks.
+    // A submitted one that no peer relays is removed after ten minutes, a relayed one after two weeks.
     let rumour = spend(&[coin(5)], &[(1_000, 1)], false);
     pool.insert(&rumour, raw(&rumour), Origin::Edge, START + 5, &confirmed).unwrap();
     pool.sweep(START + 600_005);
@@ -197,9 +197,9 @@ fn what_an_admin_tells_is_provisional_until_a_peer_does_and_never_pushes_out_wha
 }
 
 #[test]
-fn a_full_set_loses_what_pays_least_and_refuses_less() {
+fn a_full_set_evicts_the_lowest_feerate_and_refuses_lower_ones() {
     let size = raw(&spend(&[coin(1)], &[(50_000, 1)], false)).len();
-    let mut pool = Pool::new(Limits { raw_bytes_max: size * 3, ..Limits::default() });
+    let mut pool = TransactionSet::new(Limits { raw_bytes_max: size * 3, ..Limits::default() });
     let pays = |number: u8, fee: u64| spend(&[coin(number)], &[(100_000 - fee, 1)], false);
     for (number, fee) in [(1, 500), (2, 300), (3, 400)] {
         insert(&mut pool, &pays(number, fee), START).unwrap();
@@ -211,8 +211,8 @@ fn a_full_set_loses_what_pays_least_and_refuses_less() {
 }
 
 #[test]
-fn what_no_node_relays_is_refused() {
-    let mut pool = Pool::new(Limits { weight_max: 500, ..Limits::default() });
+fn transactions_that_no_node_relays_are_refused() {
+    let mut pool = TransactionSet::new(Limits { weight_max: 500, ..Limits::default() });
     let mut refuse = |transaction: &Transaction| insert(&mut pool, transaction, START).unwrap_err();
     assert_eq!(refuse(&spend(&[OutPoint::null()], &[(1, 1)], false)), Refused::Coinbase);
     assert_eq!(refuse(&spend(&[], &[(1, 1)], false)), Refused::Empty);
@@ -223,7 +223,7 @@ fn what_no_node_relays_is_refused() {
     assert_eq!(pool.summary().seq, 0);
 }
 
-/// What a client knows that only reads pages and frames.
+/// State of a client that only reads pages and frames.
 #[derive(Default)]
 struct Mirror {
     set: BTreeSet<Txid>,
@@ -232,7 +232,7 @@ struct Mirror {
 
 impl Mirror {
     /// Takes the set page by page, while it changes, then the changes since the first page.
-    fn seed(pool: &mut Pool, page: usize, mut meanwhile: impl FnMut(&mut Pool)) -> Self {
+    fn seed(pool: &mut TransactionSet, page: usize, mut meanwhile: impl FnMut(&mut TransactionSet)) -> Self {
         let mut mirror = Self { at: pool.summary().seq, ..Self::default() };
         let mut cursor = 0;
         loop {
@@ -249,7 +249,7 @@ impl Mirror {
 
     fn follow(&mut self, frames: &[Arc<Frame>]) {
         for frame in frames {
-            assert_eq!(frame.seq, self.at + 1, "a change is missing or told twice");
+            assert_eq!(frame.seq, self.at + 1, "a change is missing or sent twice");
             self.at = frame.seq;
             match &frame.change {
                 Change::Add(entry) => _ = self.set.insert(entry.txid),
@@ -277,7 +277,7 @@ enum Step {
         signals: bool,
         edge: bool,
     },
-    /// Mines some of the set, and something that conflicts with it.
+    /// Mines some of the set, and a transaction that conflicts with it.
     Mine {
         every: u8,
         rival: bool,
@@ -308,8 +308,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the set should be, derived from nothing but what transactions spend.
-fn check(pool: &Pool, sent: &BTreeMap<Txid, Transaction>) {
+/// The expected set, derived only from the inputs of transactions.
+fn check(pool: &TransactionSet, sent: &BTreeMap<Txid, Transaction>) {
     let set: Vec<Txid> = pool.txids(usize::MAX);
     let summary = pool.summary();
     assert_eq!((summary.count, summary.added_total - summary.removed_total), (set.len(), set.len() as u64));
@@ -351,7 +351,7 @@ fn check(pool: &Pool, sent: &BTreeMap<Txid, Transaction>) {
 }
 
 fn run(steps: Vec<Step>, ring: usize) {
-    let mut pool = Pool::new(Limits { ring_frames_max: ring, raw_bytes_max: 4_000, ..Limits::default() });
+    let mut pool = TransactionSet::new(Limits { ring_frames_max: ring, raw_bytes_max: 4_000, ..Limits::default() });
     let mut mirrors: [Option<Mirror>; 4] = Default::default();
     let mut away: [Option<Mirror>; 4] = Default::default();
     let mut sent: BTreeMap<Txid, Transaction> = BTreeMap::new();
@@ -406,10 +406,10 @@ fn run(steps: Vec<Step>, ring: usize) {
             }
             Step::Leave { mirror } => away[usize::from(mirror)] = mirrors[usize::from(mirror)].take(),
             Step::Seed { mirror, page } => {
-                let place = usize::from(mirror);
-                // Who was away goes on where he stood, if that is still kept.
-                let resumed = away[place].take().filter(|mirror| pool.ring().after(mirror.at, 1).is_ok());
-                mirrors[place] = Some(resumed.unwrap_or_else(|| {
+                let index = usize::from(mirror);
+                // A mirror that reconnects resumes at its position, if that is still kept.
+                let resumed = away[index].take().filter(|mirror| pool.ring().after(mirror.at, 1).is_ok());
+                mirrors[index] = Some(resumed.unwrap_or_else(|| {
                     let mut other = 0u8;
                     Mirror::seed(&mut pool, usize::from(page), |pool| {
                         other += 1;
@@ -431,7 +431,7 @@ fn run(steps: Vec<Step>, ring: usize) {
                     assert_eq!(reader.set, pool.txids(usize::MAX).into_iter().collect());
                     assert_eq!(reader.checksum(), pool.checksum());
                 }
-                // Too far behind: it has to begin anew.
+                // Too far behind: it has to start over.
                 Err(missed) => {
                     assert!(missed.oldest > reader.at + 1);
                     *mirror = None;
@@ -463,7 +463,7 @@ proptest! {
 #[test]
 fn touched_scripts_are_those_of_what_came_and_went_and_of_its_children() {
     use paraffin_mempool::TouchedScripts;
-    let mut pool = Pool::new(Limits::default());
+    let mut pool = TransactionSet::new(Limits::default());
     assert_eq!(pool.take_touched(), TouchedScripts::All, "of the first call any may be");
     assert!(pool.take_touched().is_empty());
     let touched =

@@ -6,14 +6,14 @@ use paraffin_spans::Tracer;
 
 use crate::settings::{ExportError, TracingSettings};
 
-/// There is none in this build.
+/// An exporter, which this build lacks: the type has no values.
 pub struct Exporter(Infallible);
 
 impl Exporter {
-    /// Nothing, where nothing is to be recorded.
+    /// `None` where nothing is to be recorded.
     ///
     /// # Errors
-    /// Spans are to be recorded, and this build cannot.
+    /// Spans are to be recorded, which this build does not support.
     pub fn start(settings: &TracingSettings, _version: &'static str) -> Result<Option<Self>, ExportError> {
         settings.check().map(|()| None)
     }

@@ -17,7 +17,7 @@ use paraffin_spans::{EndedSpan, SinkCounts, SpanSink, Tracer};
 use crate::settings::{ExportError, TracingSettings};
 use client::CollectorClient;
 
-/// Where the collector takes traces, below its address.
+/// Path of the collector for traces, below its address.
 const TRACES_PATH: &str = "/v1/traces";
 /// Spans that are sent together.
 const BATCH_SPANS: usize = 512;
@@ -75,7 +75,7 @@ impl Exporter {
         self.tracer.clone()
     }
 
-    /// Sends what waits, for two seconds at most. Spans that end later are lost.
+    /// Sends waiting spans, for two seconds at most. Spans that end later are lost.
     pub async fn close(self) {
         let queue = self.queue;
         let closed = tokio::task::spawn_blocking(move || queue.processor.shutdown_with_timeout(CLOSE_TIMEOUT));
@@ -85,19 +85,19 @@ impl Exporter {
     }
 }
 
-/// What became of spans.
+/// Counts of spans.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Handed over, and neither exported nor refused yet.
+    /// Queued, and neither exported nor refused yet.
     waiting: AtomicUsize,
     exported: AtomicU64,
     queue_full: AtomicU64,
     refused: AtomicU64,
-    /// Whether the last batch was not taken.
+    /// Whether the last batch was refused.
     is_failing: AtomicBool,
 }
 
-/// Spans that wait. OpenTelemetry's queue is bounded as well, but does not say what it drops, so it is never filled.
+/// Spans that wait. OpenTelemetry's queue is bounded as well, but does not count dropped spans, so it is never filled.
 struct Queue {
     processor: BatchSpanProcessor,
     spans_max: usize,
@@ -124,7 +124,7 @@ impl SpanSink for Queue {
     }
 }
 
-/// The exporter with counts of what it did.
+/// The exporter with counts.
 #[derive(Debug)]
 struct Counted {
     exporter: opentelemetry_otlp::SpanExporter,

@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-/// Spans that may be recorded: so many a second, and as many saved for a burst.
+/// Token bucket of spans: so many a second, and as many saved for a burst.
 #[derive(Debug)]
 pub(crate) struct Budget {
     per_second: f64,
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_gives_so_many_and_who_must_leave_a_reserve_gets_the_others_alone() {
+    fn a_second_gives_so_many_and_a_reserve_is_left() {
         let start = Instant::now();
         let budget = Budget::new(100.0, 100.0, start);
         let taken = |reserve, at| (0..1_000).filter(|_| budget.take(reserve, at)).count();
@@ -42,7 +42,7 @@ mod tests {
         let later = start + Duration::from_millis(250);
         assert_eq!((taken(0.5, later), taken(0.0, later)), (0, 25));
         assert_eq!(taken(0.0, start + Duration::from_hours(1)), 100);
-        // A clock that goes back gives nothing.
+        // A clock that goes back adds no tokens.
         assert_eq!(taken(0.0, start), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! The span that the running task works for, so that what takes time far below a request can say so without being handed anything.
+//! The span of the running task, so that code far below a request can record time without a parameter.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -10,18 +10,18 @@ tokio::task_local! {
     static CURRENT: Parent;
 }
 
-/// A child of the span that this task works for; nothing where it works for none.
+/// A child of the task's span; an empty span where there is none.
 pub fn child(name: &'static str) -> Span {
     CURRENT.try_with(|parent| parent.child(name)).unwrap_or_default()
 }
 
-/// Adds something to the span of the whole request or block that this task works for.
+/// Adds an attribute to the span of the task's whole request or block.
 pub fn note(key: &'static str, value: impl FnOnce() -> Value) {
-    // Outside of a recorded request there is nothing to add it to.
+    // Outside of a recorded request there is no span to add it to.
     let _ = CURRENT.try_with(|parent| parent.note(key, value()));
 }
 
-/// Something that this task waits for, from now until it is dropped: a child of its span where that took a millisecond or more, and else nothing.
+/// A wait of this task, from now until it is dropped: recorded as a child of its span where it took a millisecond or more.
 pub fn wait(name: &'static str) -> Wait {
     Wait(is_recorded().then(|| Box::new((name, SystemTime::now()))))
 }
@@ -41,12 +41,12 @@ impl Drop for Wait {
     }
 }
 
-/// Whether this task works for a span that is recorded.
+/// Whether the task's span is recorded.
 pub fn is_recorded() -> bool {
     CURRENT.try_with(|_| ()).is_ok()
 }
 
-/// The future, which works for the same span as the task that calls this, wherever it runs.
+/// Wraps a future so that it has the span of the calling task, wherever it runs.
 pub fn in_current<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let parent = CURRENT.try_with(Clone::clone).ok();
     within(parent, Box::pin(future))
@@ -63,7 +63,7 @@ pub(crate) fn within<F: Future + Unpin>(parent: Option<Parent>, mut future: F) -
     })
 }
 
-/// Text of any origin, cut to what an attribute may hold.
+/// Text of any origin, cut to the limit of an attribute.
 pub(crate) fn cut(text: Cow<'static, str>) -> Cow<'static, str> {
     /// Longest text of an attribute or a name, bytes.
     const TEXT_BYTES_MAX: usize = 256;

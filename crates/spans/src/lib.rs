@@ -1,7 +1,7 @@
-//! Spans of requests and blocks: what is measured, which of them are recorded, and what they carry when they end.
+//! Spans of requests and blocks: measurement, sampling, and the data of ended spans.
 //!
-//! A [`Tracer`] decides once for each request or block; the [`Span`] of what is not recorded is nothing, and neither it nor its children measure or
-//! allocate. Where the spans go is a [`SpanSink`]'s concern, so that nothing here knows OpenTelemetry's libraries (docs/decisions/0068).
+//! A [`Tracer`] decides once for each request or block; an unrecorded [`Span`] is empty, and neither it nor its children measure or
+//! allocate. A [`SpanSink`] exports the spans, so that this crate does not depend on OpenTelemetry's libraries (docs/decisions/0068).
 //!
 //! Invariants: recording a span never waits; all recorded spans of a process stay within [`TracerSettings::spans_per_second`], whatever callers ask for.
 #![forbid(unsafe_code)]

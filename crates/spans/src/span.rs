@@ -11,7 +11,7 @@ use crate::tracer::Trace;
 /// Attributes of one span; further ones are left out.
 const ATTRIBUTES_MAX: usize = 32;
 
-/// What a span stands for, as OpenTelemetry names it.
+/// Kind of a span, as OpenTelemetry names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A request that is answered.
@@ -25,7 +25,7 @@ pub enum Kind {
 /// The value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A text; what is longer than 256 bytes is cut.
+    /// A text, cut to 256 bytes.
     Text(Cow<'static, str>),
     /// A number.
     Number(i64),
@@ -69,8 +69,8 @@ fn set(attributes: &mut Attributes, key: &'static str, value: Value) {
         Value::Text(text) => Value::Text(cut(text)),
         number @ Value::Number(_) => number,
     };
-    if let Some((_, known)) = attributes.iter_mut().find(|(known, _)| *known == key) {
-        *known = value;
+    if let Some((_, existing)) = attributes.iter_mut().find(|(other, _)| *other == key) {
+        *existing = value;
     } else if attributes.len() < ATTRIBUTES_MAX {
         attributes.push((key, value));
     }
@@ -81,27 +81,27 @@ fn set(attributes: &mut Attributes, key: &'static str, value: Value) {
 pub struct EndedSpan {
     /// Its trace.
     pub trace: TraceId,
-    /// Itself.
+    /// Its id.
     pub id: SpanId,
-    /// The span that it is a part of.
+    /// Its parent.
     pub parent: Option<SpanId>,
-    /// Whether that is the caller's.
+    /// Whether the parent is a span of the caller.
     pub is_parent_remote: bool,
-    /// What it stands for.
+    /// Its kind.
     pub kind: Kind,
-    /// What it is about; never a text of a caller.
+    /// Its name; never a text of a caller.
     pub name: Cow<'static, str>,
     /// When it began.
     pub started: SystemTime,
     /// When it ended.
     pub ended: SystemTime,
-    /// What is known of it.
+    /// Its attributes.
     pub attributes: Attributes,
-    /// Whether what it stands for failed.
+    /// Whether the operation failed.
     pub is_error: bool,
 }
 
-/// Something that is measured until it is dropped, or nothing.
+/// A measurement that ends when it is dropped; empty if it is not recorded.
 #[must_use = "a span ends when it is dropped"]
 #[derive(Default)]
 pub struct Span(Option<Box<Open>>);
@@ -117,7 +117,7 @@ struct Open {
     is_error: bool,
 }
 
-/// What children of a span need of it.
+/// Data of a span for its children.
 #[derive(Clone)]
 pub(crate) struct Parent {
     trace: Arc<Trace>,
@@ -139,7 +139,7 @@ impl Parent {
 }
 
 impl Span {
-    /// Nothing: it measures nothing and has no children.
+    /// An empty span: it measures nothing and has no children.
     pub const fn none() -> Self {
         Self(None)
     }
@@ -161,12 +161,12 @@ impl Span {
         self.0.is_some()
     }
 
-    /// A part of it.
+    /// A child span.
     pub fn child(&self, name: &'static str) -> Self {
         self.0.as_ref().map_or_else(Self::none, |open| open.parent.child(name))
     }
 
-    /// The same as a request to another server.
+    /// A child span for a request to another server.
     pub fn of_client(mut self) -> Self {
         if let Some(open) = &mut self.0 {
             open.kind = Kind::Client;
@@ -174,7 +174,7 @@ impl Span {
         self
     }
 
-    /// The same, begun earlier. It ends when it is dropped all the same.
+    /// A child span that began earlier and ends when it is dropped.
     pub fn since(mut self, started: SystemTime) -> Self {
         if let Some(open) = &mut self.0 {
             let earlier = open.started.duration_since(started).unwrap_or_default();
@@ -206,7 +206,7 @@ impl Span {
         }
     }
 
-    /// It failed, for a reason from a closed set (`error.type`).
+    /// Marks it as failed, for a reason from a closed set (`error.type`).
     pub fn fail(&mut self, reason: impl Into<Value>) {
         if let Some(open) = &mut self.0 {
             open.is_error = true;
@@ -222,7 +222,7 @@ impl Span {
         trace.tracer.propagates().then(header)
     }
 
-    /// The future, which works for this span wherever it looks for one: its children are this span's.
+    /// Wraps a future so that this is the current span within it.
     pub fn scope<F: Future + Unpin>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         within(self.0.as_ref().map(|open| open.parent.clone()), future)
     }
@@ -231,7 +231,7 @@ impl Span {
 impl Open {
     fn end(mut self, ended: SystemTime) {
         let trace = &self.parent.trace;
-        // The first span of a trace has what was noted anywhere below it.
+        // The first span of a trace has the attributes that were noted below it.
         if self.of.is_none_or(|(_, is_remote)| is_remote) {
             for (key, value) in take(&mut *trace.notes.lock()) {
                 set(&mut self.attributes, key, value);
@@ -256,7 +256,7 @@ impl Open {
 impl Drop for Span {
     fn drop(&mut self) {
         if let Some(open) = self.0.take() {
-            // The clock of the wall may be set while something is measured.
+            // The wall clock may be set during a measurement.
             let ended = open.started + open.began.elapsed();
             (*open).end(ended);
         }

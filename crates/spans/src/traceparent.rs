@@ -6,32 +6,32 @@ use crate::ids::{SpanId, TraceId};
 const LENGTH: usize = 55;
 const SAMPLED: u8 = 1;
 
-/// The header `traceparent` of W3C Trace Context: which trace a request belongs to, and which span of it asked.
+/// The header `traceparent` of W3C Trace Context: the trace of a request, and the calling span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traceparent {
     /// The trace.
     pub trace: TraceId,
-    /// The span that asked.
+    /// The calling span.
     pub span: SpanId,
     /// Whether the caller records its own span.
     pub is_sampled: bool,
 }
 
 impl Traceparent {
-    /// Reads a header; `None` for everything that is none by the letter of the standard, such as capital digits or numbers that are zero.
+    /// Parses a header; `None` for all that the standard does not allow, such as upper-case digits or ids of zero.
     ///
-    /// Of versions after 00, which may append fields, these fields are read and the others skipped, as the standard asks.
+    /// Of versions after 00, which may append fields, these fields are read and the others skipped, as the standard requires.
     pub fn parse(header: &[u8]) -> Option<Self> {
-        let (known, appended) = header.split_at_checked(LENGTH)?;
-        let [version] = digits(&known[..2])?;
+        let (fixed, appended) = header.split_at_checked(LENGTH)?;
+        let [version] = digits(&fixed[..2])?;
         let is_length_right =
             if version == 0 { appended.is_empty() } else { appended.first().is_none_or(|byte| *byte == b'-') };
-        let has_dashes = [2, 35, 52].iter().all(|at| known[*at] == b'-');
+        let has_dashes = [2, 35, 52].iter().all(|at| fixed[*at] == b'-');
         if version == 0xff || !is_length_right || !has_dashes {
             return None;
         }
-        let (trace, span) = (digits(&known[3..35])?, digits(&known[36..52])?);
-        let [flags] = digits(&known[53..])?;
+        let (trace, span) = (digits(&fixed[3..35])?, digits(&fixed[36..52])?);
+        let [flags] = digits(&fixed[53..])?;
         let is_zero = trace == [0; 16] || span == [0; 8];
         (!is_zero).then_some(Self { trace: TraceId(trace), span: SpanId(span), is_sampled: flags & SAMPLED != 0 })
     }
@@ -67,12 +67,12 @@ mod tests {
     const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     #[test]
-    fn what_the_standard_allows_is_read() {
+    fn allowed_headers_are_read() {
         let read = Traceparent::parse(GOOD.as_bytes()).unwrap();
         assert_eq!((read.to_string().as_str(), read.is_sampled), (GOOD, true));
         let unsampled = Traceparent::parse(GOOD.replace("-01", "-00").as_bytes()).unwrap();
         assert!(!unsampled.is_sampled);
-        // Further flags and later versions with more behind.
+        // Further flags, and later versions with more fields.
         assert!(Traceparent::parse(GOOD.replace("-01", "-ff").as_bytes()).unwrap().is_sampled);
         for later in [GOOD.replacen("00", "01", 1), format!("cc{}-what-ever", &GOOD[2..])] {
             assert_eq!(Traceparent::parse(later.as_bytes()), Some(read), "{later}");
@@ -111,7 +111,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read(trace in 1_u128.., span in 1_u64.., is_sampled: bool) {
+        fn headers_round_trip(trace in 1_u128.., span in 1_u64.., is_sampled: bool) {
             let written = Traceparent { trace: TraceId(trace.to_be_bytes()), span: SpanId(span.to_be_bytes()), is_sampled };
             prop_assert_eq!(Traceparent::parse(written.to_string().as_bytes()), Some(written));
         }

@@ -11,43 +11,43 @@ use crate::traceparent::Traceparent;
 
 /// Spans below the first of one trace; further ones are dropped and counted.
 const CHILDREN_MAX: u32 = 64;
-/// Of a burst, what requests that callers want recorded leave for those that this process chooses.
+/// Share of a burst that requests with the sampled flag of their caller leave for those that this process samples.
 const CALLERS_RESERVE: f64 = 0.5;
 /// Blocks that are recorded: one a second, and so many at once.
 const BLOCKS_PER_SECOND: f64 = 1.0;
 const BLOCKS_AT_ONCE: f64 = 10.0;
 
-/// Where spans go that have ended.
+/// Receiver of ended spans.
 pub trait SpanSink: Send + Sync {
-    /// Takes a span. It must not wait: what does not fit is dropped and counted.
+    /// Takes a span. It must not block: a span that does not fit is dropped and counted.
     fn take(&self, span: EndedSpan);
-    /// What became of the spans so far.
+    /// Counts of the spans so far.
     fn counts(&self) -> SinkCounts;
 }
 
-/// What became of spans that were handed over.
+/// Counts of the spans of a sink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SinkCounts {
-    /// The collector has them.
+    /// Exported to the collector.
     pub exported: u64,
-    /// Too many waited for it.
+    /// Dropped because the queue was full.
     pub queue_full: u64,
-    /// It did not take them.
+    /// Refused by the collector, or not delivered.
     pub refused: u64,
 }
 
-/// Why spans were dropped, and how many.
+/// Counts of dropped spans by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dropped {
     /// More than [`TracerSettings::spans_per_second`], or than one request may have.
     pub budget: u64,
-    /// More than may wait for the collector.
+    /// The queue for the collector was full.
     pub queue_full: u64,
-    /// The collector did not take them.
+    /// Refused by the collector, or not delivered.
     pub refused: u64,
 }
 
-/// Which requests are recorded.
+/// Settings of sampling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TracerSettings {
     /// Part of the requests without a `traceparent` that is recorded, from 0 to 1.
@@ -58,7 +58,7 @@ pub struct TracerSettings {
     pub propagate: bool,
 }
 
-/// Decides what is recorded. Cheap to clone.
+/// Decides which requests and blocks are recorded. Cheap to clone.
 #[derive(Clone)]
 pub struct Tracer(Arc<Inner>);
 
@@ -71,7 +71,7 @@ struct Inner {
     over_budget: AtomicU64,
 }
 
-/// What all spans of a trace in this process share.
+/// Shared state of all spans of a trace in this process.
 pub(crate) struct Trace {
     pub(crate) tracer: Tracer,
     pub(crate) id: TraceId,
@@ -80,7 +80,7 @@ pub(crate) struct Trace {
     /// Whether its spans are taken from the budget of requests.
     is_counted: bool,
     children: AtomicU32,
-    /// Attributes of the first span that are found out further down.
+    /// Attributes of the first span that are set further down.
     pub(crate) notes: Mutex<Vec<(&'static str, Value)>>,
 }
 
@@ -98,8 +98,8 @@ impl Tracer {
         }))
     }
 
-    /// The span of a request with this `traceparent`, if it is recorded: what the caller says where he says something, and else a part of all.
-    /// Requests that callers want recorded leave half of the budget to the others.
+    /// The span of a request with this `traceparent`, if it is recorded: by the flag of the caller where there is one, and else a sample.
+    /// Requests with the sampled flag leave half of the budget to the others.
     pub fn request(&self, caller: Option<Traceparent>) -> Span {
         let (is_wanted, reserve) = match caller {
             Some(caller) => (caller.is_sampled, CALLERS_RESERVE),
@@ -122,12 +122,12 @@ impl Tracer {
         Span::first(trace, None, Kind::Internal, "block")
     }
 
-    /// Spans that the collector has.
+    /// Exported spans.
     pub fn exported(&self) -> u64 {
         self.0.sink.counts().exported
     }
 
-    /// Spans that it will never have.
+    /// Dropped spans.
     pub fn dropped(&self) -> Dropped {
         let counts = self.0.sink.counts();
         let budget = self.0.over_budget.load(Ordering::Relaxed);
@@ -148,7 +148,7 @@ impl Tracer {
 
     fn is_chosen(&self) -> bool {
         let sample = self.0.settings.sample;
-        // 53 bits are a fraction without rounding.
+        // 53 bits convert to a fraction without rounding.
         #[allow(clippy::cast_precision_loss)]
         let chance = || (self.0.numbers.next() >> 11) as f64 / (1_u64 << 53) as f64;
         sample > 0.0 && chance() < sample

@@ -4,7 +4,7 @@
 //! a write costs one lookup; keys are sorted when the block ends.
 //!
 //! A table has up to two layers. The newest takes the writes. While a sorted run is on its way into the engine, the rows of
-//! the run lie frozen below it; they are shared with the thread that writes the run.
+//! the run are frozen below it; they are shared with the thread that writes the run.
 
 mod held;
 mod keyed;

@@ -411,7 +411,7 @@ impl Writer {
         self.waiting.len()
     }
 
-    /// Whether the next block lies so deep below the tip set by [`Self::expect_tip`] that it will never be undone.
+    /// Whether the next block is so deep below the tip set by [`Self::expect_tip`] that it will never be undone.
     pub fn is_importing(&self) -> bool {
         !self.is_undo_wanted(self.tip.as_ref().map_or(0, |tip| tip.id.height.saturating_add(1)))
     }
@@ -543,7 +543,7 @@ impl Writer {
         let lowest_waiting = self.waiting.first().map_or(wanted, |block| block.block.record.id.height);
         let until = wanted.min(lowest_waiting);
         let count_max = PRUNED_BLOCKS_MIN + 2 * self.waiting.len();
-        // Nothing lies below the first block.
+        // There is no block below the first one.
         let from = self.undo_from.max(self.first_height.unwrap_or(0).min(until));
         let mut pruned_until = from;
         for height in (from..until).take(count_max) {

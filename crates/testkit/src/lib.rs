@@ -1,4 +1,4 @@
-//! What tests of several crates need of the machine that they run on. Only tests import it.
+//! Support for tests of several crates: servers, programs, ports and files of the machine. Only tests import it.
 #![forbid(unsafe_code)]
 
 mod clock;
@@ -18,7 +18,7 @@ pub use programs::{
 };
 pub use redis::RedisServer;
 
-/// A small generator of numbers with good enough bits, begun by its seed.
+/// A small seeded generator of pseudo-random numbers.
 #[derive(Debug)]
 pub struct Random(pub u64);
 

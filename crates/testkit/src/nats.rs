@@ -22,7 +22,7 @@ pub struct NatsServer {
 }
 
 impl NatsServer {
-    /// A server that keeps its files in `folder` and does not run yet; `None` after saying that the program is missing. `lines`
+    /// A server that keeps its files in `folder` and does not run yet; `None` after a message that the program is missing. `lines`
     /// are added to its configuration.
     ///
     /// # Panics
@@ -56,7 +56,7 @@ impl NatsServer {
         }
     }
 
-    /// Kills the process, if it runs; it gets no time to do anything.
+    /// Kills the process with `SIGKILL`, if it runs.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             // It may have ended by itself.
@@ -79,7 +79,7 @@ impl NatsServer {
         &self.config
     }
 
-    /// Where it listens.
+    /// URL of the server.
     pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }

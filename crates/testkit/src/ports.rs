@@ -1,7 +1,7 @@
 //! Loopback ports for programs that a test starts.
 //!
-//! A port that the system picks is free only until someone else is given it: between the test that asked and the program that
-//! listens there may be any outgoing connection of the machine. So ports come from below the range of those, and in blocks of
+//! A port that the system picks may be reused: between the test that requested it and the program that
+//! listens any outgoing connection of the machine may get it. So ports come from below the range of those, and in blocks of
 //! which each belongs to one process while it lives.
 
 use std::fs::{self, File};

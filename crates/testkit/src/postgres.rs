@@ -26,7 +26,7 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// A server that keeps its files in `folder` and does not run yet; `None` after saying that the programs are missing.
+    /// A server that keeps its files in `folder` and does not run yet; `None` after a message that the programs are missing.
     ///
     /// # Panics
     /// The programs are missing in CI, or the folder cannot be written.
@@ -34,7 +34,7 @@ impl PostgresServer {
         let programs = programs()?;
         let owner = owner();
         let template = template(&programs, owner);
-        // Another user must be able to come to its own folder.
+        // The server's user must be able to reach its folder.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
             .unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         let own = folder.join("postgres");
@@ -64,13 +64,13 @@ impl PostgresServer {
     /// It does not.
     pub fn run(&mut self) {
         assert!(self.process.is_none(), "the server runs already");
-        // What a process that was killed left behind says only that it was.
+        // A PID file of a killed process is stale.
         let _ = fs::remove_file(self.folder.join("postmaster.pid"));
         let log = File::options().create(true).append(true).open(self.folder.with_extension("log"));
         let process = log.and_then(|log| {
             let mut command = Command::new(self.programs.join("postgres"));
             command.arg("-D").arg(&self.folder).args(["-p", &self.port.to_string(), "-h", "127.0.0.1"]);
-            // Kills of processes are tested here, not losses of power.
+            // Tests kill processes and do not simulate losses of power.
             for setting in ["unix_socket_directories=", "fsync=off", "shared_buffers=16MB", "max_connections=100"] {
                 command.args(["-c", setting]);
             }
@@ -100,7 +100,7 @@ impl PostgresServer {
         TcpStream::connect(("127.0.0.1", self.port)).is_ok() && ask.status().is_ok_and(|status| status.success())
     }
 
-    /// Kills the process with all that it started, if it runs; they get no time to do anything, and are gone at the end.
+    /// Kills the process and its children with `SIGKILL`, if it runs, and waits until they have ended.
     ///
     /// # Panics
     /// One of them does not end.
@@ -151,7 +151,7 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Where Debian keeps the programs of the newest version that is installed.
+/// Debian's folder of the programs of the newest installed version.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").is_file()).max();
@@ -184,12 +184,12 @@ fn own(command: &mut Command, owner: Option<(u32, u32)>) {
 fn template(programs: &Path, owner: Option<(u32, u32)>) -> PathBuf {
     let user = owner.map_or(0, |(user, _)| user);
     let version = programs.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-    let place = std::env::temp_dir().join(format!("paraffin-test-postgres-{version}-{user}"));
-    let failed = |error: std::io::Error| -> ! { panic!("{}: {error}", place.display()) };
-    fs::create_dir_all(&place).unwrap_or_else(|error| failed(error));
-    let lock = File::create(place.join("lock")).unwrap_or_else(|error| failed(error));
+    let folder = std::env::temp_dir().join(format!("paraffin-test-postgres-{version}-{user}"));
+    let failed = |error: std::io::Error| -> ! { panic!("{}: {error}", folder.display()) };
+    fs::create_dir_all(&folder).unwrap_or_else(|error| failed(error));
+    let lock = File::create(folder.join("lock")).unwrap_or_else(|error| failed(error));
     lock.lock().unwrap_or_else(|error| failed(error));
-    let (made, making) = (place.join("made"), place.join("making"));
+    let (made, making) = (folder.join("made"), folder.join("making"));
     if !made.is_dir() {
         // A test that was killed may have left half of one.
         let _ = fs::remove_dir_all(&making);

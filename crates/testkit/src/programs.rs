@@ -1,18 +1,18 @@
-//! Programs and files that tests use where they are, and how a test that lacks one is counted.
+//! Optional programs and files of tests, and how a test that lacks one is counted.
 //!
-//! Debian's programs are installed by the project's own scripts, so a test that lacks one fails in CI. What the scripts cannot
-//! install (peers that take long to build, files that are not ours to hand out) lies in the shared folder: `PARAFFIN_SHARED`, else
+//! Debian's programs are installed by the project's own scripts, so a test that lacks one fails in CI. Programs and files that the scripts cannot
+//! install (peers that take long to build, files that may not be redistributed) are in the shared folder: `PARAFFIN_SHARED`, else
 //! `../shared` beside the clone. A test that lacks it is counted as skipped, by name, in CI as well.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Whether `CI=true`: what the project's scripts install may then not be missing.
+/// Whether `CI=true`: programs that the project's scripts install are then required.
 pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
-/// Ends a test because something is missing that the project's scripts install; `what` says how to get it. The caller returns.
+/// Ends a test because something is missing that the project's scripts install; `what` describes how to get it. The caller returns.
 ///
 /// # Panics
 /// In CI.
@@ -21,7 +21,7 @@ pub fn missing(what: &str) {
     skipped(what);
 }
 
-/// Counts the running test as skipped; `why` says what it lacks and how to get it. The caller returns.
+/// Counts the running test as skipped; `why` names the missing item and how to get it. The caller returns.
 ///
 /// The name goes to the file in `PARAFFIN_SKIPPED`, from which `cargo xtask test` corrects the count of passed tests.
 ///
@@ -36,7 +36,7 @@ pub fn skipped(why: &str) {
     written.unwrap_or_else(|error| panic!("{}: {error}", Path::new(&path).display()));
 }
 
-/// Whether tests that take long are run. Where a newcomer's quick run leaves them out, this one is counted as skipped and the caller
+/// Whether tests that take long are run. Where the quick run of a new contributor leaves them out, this one is counted as skipped and the caller
 /// returns.
 pub fn long_tests() -> bool {
     let is_quick = std::env::var_os("PARAFFIN_QUICK").is_some();
@@ -137,12 +137,12 @@ pub fn reference_program(name: &str) -> Option<PathBuf> {
     found
 }
 
-/// Programs of the Debian packages named, in the order asked for; `None` after saying which one is missing.
+/// Programs of the Debian packages named, in the given order; `None` after a message that one is missing.
 ///
 /// # Panics
 /// One is missing in CI.
 pub fn installed<const N: usize>(programs: [&str; N], packages: &str) -> Option<[PathBuf; N]> {
-    /// Where Debian keeps servers, which the `PATH` of a user need not name.
+    /// Debian's folders of servers, which may be missing in the `PATH` of a user.
     const SERVERS: &str = "/usr/sbin";
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).chain([PathBuf::from(SERVERS)]).collect();

@@ -14,7 +14,7 @@ use crate::{free_port, installed};
 /// Longest time that a start takes.
 const START: Duration = Duration::from_secs(20);
 
-/// A server that a test starts, kills, pauses and starts again. It keeps what [`RedisServer::save`] wrote in its folder and
+/// A server that a test starts, kills, pauses and starts again. Its folder has the snapshot of [`RedisServer::save`] and
 /// nothing else; its process ends with the test.
 #[derive(Debug)]
 pub struct RedisServer {
@@ -25,7 +25,7 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    /// A server that keeps its files in `folder` and does not run yet; `None` after saying that the program is missing.
+    /// A server that keeps its files in `folder` and does not run yet; `None` after a message that the program is missing.
     ///
     /// # Panics
     /// The program is missing in CI.
@@ -55,7 +55,7 @@ impl RedisServer {
         }
     }
 
-    /// One command; the answer as it stands on the wire.
+    /// Sends one command; returns the raw reply.
     ///
     /// # Panics
     /// There is none.
@@ -77,12 +77,12 @@ impl RedisServer {
         Some(String::from_utf8_lossy(&answer[..length]).into_owned())
     }
 
-    /// Writes everything to the disk, where the next start finds it.
+    /// Writes a snapshot to disk, which the next start loads.
     pub fn save(&self) {
         self.ask(&["SAVE"]);
     }
 
-    /// Kills the process, if it runs; it gets no time to do anything.
+    /// Kills the process with `SIGKILL`, if it runs.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             // It may have ended by itself.
@@ -105,7 +105,7 @@ impl RedisServer {
         self.port
     }
 
-    /// Where it listens.
+    /// URL of the server.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }

@@ -2,7 +2,7 @@ use paraffin_database::DatabaseError;
 
 use crate::{LINKS_MAX, NAME_CHARS_MAX, PASSWORD_BYTES_MAX, PASSWORD_BYTES_MIN};
 
-/// Why an operation on users did not succeed. Nothing that opens anything is in a text.
+/// Errors of operations on users. No message holds a credential.
 #[derive(Debug, thiserror::Error)]
 pub enum UsersError {
     /// The database cannot be consulted, so no sign-in and no session is accepted. The text is for the operator's log, never for a caller.
@@ -13,7 +13,7 @@ pub enum UsersError {
         "the users have schema version {found}, this program knows versions up to {known}: start a newer program or use another database"
     )]
     NewerSchema {
-        /// Version found.
+        /// Version of the database.
         found: i64,
         /// Newest version that this program knows.
         known: i64,
@@ -27,19 +27,19 @@ pub enum UsersError {
     /// Too many passwords are being hashed: try again in some seconds.
     #[error("too many people sign in at this moment: try again in some seconds")]
     Busy,
-    /// Another name is needed.
+    /// The name is empty, too long, or has characters that are invisible or change the direction of text.
     #[error("a name has 1 to {NAME_CHARS_MAX} characters, of which none is invisible or changes the direction of text")]
     InvalidName,
-    /// Another name is needed.
+    /// Another user has this name.
     #[error("this name is taken")]
     NameTaken,
-    /// Another password is needed.
+    /// The password is too short or too long.
     #[error("a password has {PASSWORD_BYTES_MIN} to {PASSWORD_BYTES_MAX} bytes")]
     PasswordLength,
-    /// Another password is needed.
+    /// The password equals the name.
     #[error("the password must not be the name")]
     PasswordIsName,
-    /// Name or password are wrong, without saying which; and after the same work.
+    /// Name or password are wrong; the error and its cost do not reveal which.
     #[error("wrong name or password")]
     WrongNameOrPassword,
     /// The password of the signed-in user is wrong.
@@ -48,22 +48,22 @@ pub enum UsersError {
     /// Too many failed attempts for this name or from this client.
     #[error("too many attempts: try again in {seconds} seconds")]
     Throttled {
-        /// Seconds until the next attempt is looked at, at least 1.
+        /// Seconds until the next attempt is checked, at least 1.
         seconds: u32,
     },
     /// The password is right, and an owner has disabled the user.
     #[error("this user is disabled: ask an owner")]
     Disabled,
-    /// Neither a code of this moment that was not used before nor an unused recovery code.
+    /// Neither a current unused code nor an unused recovery code.
     #[error("wrong code: wait for the next one, or take a recovery code")]
     WrongCode,
-    /// The first half of the sign-in is too old, or had too many wrong codes: begin again with the password.
+    /// The pending sign-in is too old, or had too many wrong codes: begin again with the password.
     #[error("begin again with name and password")]
     SignInExpired,
     /// The session has ended: sign in again.
     #[error("signed out: sign in again")]
     SignedOut,
-    /// The link was used, replaced or withdrawn, is too old, or never was one.
+    /// The link was used, replaced or withdrawn, is too old, or does not exist.
     #[error("this link is not valid any more: ask for a new one")]
     InvalidLink,
     /// Too many links are open: withdraw some.
@@ -75,7 +75,7 @@ pub enum UsersError {
     /// The link is for an owner, and no owner who can sign in has this name.
     #[error("no owner has this name")]
     NotAnOwner,
-    /// Somebody has to remain who runs the instance.
+    /// At least one enabled owner has to remain.
     #[error("this is the last owner: make another one first")]
     LastOwner,
     /// A member belongs to an account.

@@ -1,6 +1,6 @@
 use crate::{LinkId, Role, SessionId, UserId};
 
-/// What an operation changed, for the caller's audit log. It holds numbers, no name and nothing that opens anything.
+/// The change of an operation, for the caller's audit log. It holds numbers, no names and no credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A link was made.
@@ -9,71 +9,71 @@ pub enum Event {
         link: LinkId,
         /// `setup`, `invitation`, `reset` or `owner-reset`.
         kind: &'static str,
-        /// Whom it resets.
+        /// The user that it resets.
         user: Option<UserId>,
-        /// What an invited user will be.
+        /// Role of an invited user.
         role: Option<Role>,
-        /// To which account an invited user will belong.
+        /// Account of an invited user.
         account: Option<i64>,
     },
     /// A link was withdrawn unused.
     LinkWithdrawn(LinkId),
     /// A user was made by a link.
     Joined {
-        /// Who.
+        /// The user.
         user: UserId,
-        /// By which link.
+        /// The used link.
         link: LinkId,
-        /// As what.
+        /// The role.
         role: Role,
-        /// Of which account.
+        /// The account.
         account: Option<i64>,
     },
     /// A link gave a user a new password, removed the second factor and ended all sessions.
     Reset {
-        /// Who.
+        /// The user.
         user: UserId,
-        /// By which link.
+        /// The used link.
         link: LinkId,
     },
     /// A user signed in.
     SignedIn {
-        /// Who.
+        /// The user.
         user: UserId,
         /// The new session.
         session: SessionId,
-        /// What was given beside the password.
+        /// The second factor: `totp`, `recovery` or `none`.
         factor: &'static str,
     },
     /// A session has a new token.
     Rotated(SessionId),
     /// Sessions ended before their time.
     SessionsEnded {
-        /// Whose.
+        /// The user.
         user: UserId,
-        /// How many.
+        /// Number of ended sessions.
         count: u64,
     },
     /// A user has a new password, and other sessions ended.
     PasswordChanged {
-        /// Who.
+        /// The user.
         user: UserId,
-        /// How many other sessions ended.
+        /// Number of other sessions that ended.
         ended: u64,
     },
-    /// A second factor is asked for from now on.
+    /// A second factor was enabled.
     SecondFactorAdded(UserId),
-    /// No second factor is asked for from now on.
+    /// The second factor was disabled.
     SecondFactorRemoved(UserId),
     /// The recovery codes were replaced.
     RecoveryCodesRenewed(UserId),
     /// A user has another role or account.
     RoleSet {
-        /// Who.
+        /// The user.
         user: UserId,
-        /// As what.
+        /// The role.
         role: Role,
-        /// Of which account.
+        /// The account.
         account: Option<i64>,
     },
     /// Signing in is refused from now on, and the sessions ended.
@@ -106,7 +106,7 @@ impl Event {
         }
     }
 
-    /// On what: `user:<id>`, `link:<id>` or `session:<id>`.
+    /// The object: `user:<id>`, `link:<id>` or `session:<id>`.
     pub fn subject(&self) -> String {
         match self {
             Self::LinkMade { link, .. } | Self::LinkWithdrawn(link) => format!("link:{link}"),
@@ -126,7 +126,7 @@ impl Event {
         }
     }
 
-    /// Further words, `key=value`; may be empty.
+    /// Details, `key=value`; may be empty.
     pub fn detail(&self) -> String {
         let of_account =
             |account: &Option<i64>| account.map(|account| format!(" account:{account}")).unwrap_or_default();

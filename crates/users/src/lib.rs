@@ -1,9 +1,9 @@
 //! People who sign in to the console: users, invitations, passwords, sessions and second factors, beside the accounts of
 //! `access` in one database.
 //!
-//! Invariant: of passwords, links, sessions and recovery codes only digests are stored, and no text that opens anything is in
-//! `Debug`. The crate knows neither HTTP nor a clock: the time is passed in. Who may do what to whom is the caller's rule;
-//! that one owner who can sign in remains is this crate's.
+//! Invariant: of passwords, links, sessions and recovery codes only digests are stored, and no credential is in
+//! `Debug`. The crate knows neither HTTP nor a clock: the time is passed in. Authorization is up to the caller;
+//! this crate ensures that one enabled owner remains.
 #![forbid(unsafe_code)]
 
 mod error;

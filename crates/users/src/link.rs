@@ -25,21 +25,21 @@ impl fmt::Display for LinkId {
     }
 }
 
-/// What a link does when it is used.
+/// The effect of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
     /// Makes the first owner.
     Setup,
     /// Makes a user.
     Invitation {
-        /// What the user will be.
+        /// Role of the new user.
         role: Role,
-        /// To which account of `access` the user will belong; a member needs one.
+        /// Account of `access` of the new user; a member needs one.
         account: Option<i64>,
     },
     /// Gives a user a new password and removes the second factor; all sessions end.
     Reset {
-        /// Whom.
+        /// The user to reset.
         user: UserId,
     },
     /// As `Reset`, for the owner whose name is given when the link is used.
@@ -67,7 +67,7 @@ impl LinkKind {
         }
     }
 
-    /// The role, the account and the user that a row has.
+    /// The columns of a row: role, account and user.
     pub(crate) fn columns(self) -> (Option<Role>, Option<i64>, Option<UserId>) {
         match self {
             Self::Setup => (Some(Role::Owner), None, None),
@@ -78,28 +78,28 @@ impl LinkKind {
     }
 }
 
-/// One open link. Who has its text may use it once; the text itself is not known any more.
+/// One open link. Its text, which is stored only as a digest, may be used once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkRecord {
     /// Number of the link.
     pub id: LinkId,
-    /// What it does.
+    /// Its effect.
     pub kind: LinkKind,
     /// Names of the users that it can reset: one for [`LinkKind::Reset`], all owners who can sign in for
     /// [`LinkKind::OwnerReset`], none for the others.
     pub names: Vec<String>,
     /// When it was made.
     pub created_at: UnixMillis,
-    /// From when on it is refused.
+    /// Time from which it is refused.
     pub expires_at: UnixMillis,
 }
 
 /// A new link. The only moment at which its token can be read.
 #[derive(Debug, Clone)]
 pub struct NewLink {
-    /// What the link ends with, to be shown once.
+    /// Last part of the link, to be shown once.
     pub token: LinkToken,
-    /// What the database knows of it.
+    /// Its record in the database.
     pub record: LinkRecord,
     /// For the audit log.
     pub event: Event,

@@ -3,10 +3,10 @@ use crate::UsersError;
 /// Longest name, in characters.
 pub const NAME_CHARS_MAX: usize = 64;
 
-/// Longest text that is looked at, in bytes: a name of the widest characters with some space around it.
+/// Longest accepted input, in bytes: a name of the widest characters with some space around it.
 const TEXT_BYTES_MAX: usize = 4 * NAME_CHARS_MAX + 64;
 
-/// A name as it is shown, and as it is compared.
+/// A name in its displayed and its compared form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name {
     /// As it was typed: without space around it, and with one blank for every run of space inside.
@@ -54,7 +54,7 @@ mod tests {
         let name = Name::parse("  Alice \u{3000} Doe\n").unwrap();
         assert_eq!((name.shown.as_str(), name.key.as_str()), ("Alice Doe", "alice doe"));
         assert_eq!(Name::parse("ALICE doe").unwrap().key, name.key);
-        // Other letters keep their case: what counts as the same letter differs between languages.
+        // Other letters keep their case, since case folding differs between languages.
         assert_ne!(Name::parse("Ärger").unwrap().key, Name::parse("ärger").unwrap().key);
     }
 

@@ -22,15 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const DIGEST_BYTES: usize = 32;
 const SALT_BYTES: usize = 16;
 
-/// All of the process: what is bounded is the memory and the cores, whichever store asks.
+/// Shared by all stores of the process, since it bounds memory and processor cores.
 static HASHING: Semaphore = Semaphore::const_new(HASHES_MAX);
 
-/// What hashing a password with Argon2id costs.
+/// Parameters of Argon2id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasswordCost {
     /// Memory in KiB.
     pub memory_kib: u32,
-    /// Times that the memory is gone through.
+    /// Passes over the memory.
     pub passes: u32,
     /// Lanes that could be computed side by side.
     pub lanes: u32,
@@ -40,7 +40,7 @@ impl PasswordCost {
     /// 19 MiB, 2 passes, 1 lane: the OWASP Password Storage Cheat Sheet's parameters for Argon2id.
     pub const OWASP: Self = Self { memory_kib: 19 * 1_024, passes: 2, lanes: 1 };
 
-    /// Most memory that is taken for one password, 1 GiB; a database with other numbers is not believed.
+    /// Most memory that is taken for one password, 1 GiB; larger values of a database are rejected.
     const MEMORY_KIB_MAX: u32 = 1_024 * 1_024;
     const PASSES_MAX: u32 = 64;
     const LANES_MAX: u32 = 64;
@@ -54,7 +54,7 @@ impl PasswordCost {
     }
 }
 
-/// What is stored of a password.
+/// Stored digest of a password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct PasswordDigest {
     pub(crate) digest: Vec<u8>,
@@ -73,13 +73,13 @@ pub(crate) fn check_new(password: &str, name: &Name) -> Result<(), UsersError> {
     Ok(())
 }
 
-/// Hashes passwords, few at a time.
+/// Hashes passwords, with bounded concurrency.
 #[derive(Clone)]
 pub(crate) struct Hasher {
     cost: PasswordCost,
     permits: &'static Semaphore,
     patience: Duration,
-    /// Of no password: what is compared with where there is no user.
+    /// Digest that is compared where there is no user.
     decoy: Arc<PasswordDigest>,
 }
 
@@ -91,7 +91,7 @@ impl Hasher {
         Ok(Self { cost, permits: &HASHING, patience: PATIENCE, decoy: Arc::new(decoy) })
     }
 
-    /// What is to be stored of a password.
+    /// The digest of a new password.
     ///
     /// # Errors
     /// [`UsersError::Busy`].
@@ -101,12 +101,12 @@ impl Hasher {
         Ok(PasswordDigest { digest, salt, cost })
     }
 
-    /// Whether it is the password; `false` after the same work where there is none to compare with.
+    /// Whether the password matches; `false` after the same work where there is no digest.
     ///
     /// # Errors
     /// [`UsersError::Busy`].
     pub(crate) async fn verify(&self, password: &str, stored: Option<&PasswordDigest>) -> Result<bool, UsersError> {
-        // No password is longer, and whether a name exists does not depend on what is typed.
+        // No password is longer; the check does not depend on whether the name exists.
         if password.len() > PASSWORD_BYTES_MAX {
             return Ok(false);
         }
@@ -115,7 +115,7 @@ impl Hasher {
         Ok(bool::from(computed.ct_eq(&compared.digest)) && stored.is_some())
     }
 
-    /// Whether it was hashed with other parameters than those of today.
+    /// Whether it was hashed with other parameters than the configured ones.
     pub(crate) fn is_outdated(&self, stored: &PasswordDigest) -> bool {
         stored.cost != self.cost
     }
@@ -125,7 +125,7 @@ impl Hasher {
         let permit = self.permit().await?;
         let (password, salt) = (Zeroizing::new(password.as_bytes().to_vec()), salt.to_vec());
         let hashed = tokio::task::spawn_blocking(move || {
-            // Held until the work is done, even when the request was given up.
+            // Held until the work is done, even when the request was cancelled.
             let _permit = permit;
             let mut digest = vec![0; DIGEST_BYTES];
             argon2.hash_password_into(&password, &salt, &mut digest).map(|()| digest)
@@ -140,7 +140,7 @@ impl Hasher {
     async fn permit(&self) -> Result<SemaphorePermit<'static>, UsersError> {
         match tokio::time::timeout(self.patience, self.permits.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
-            // It is never closed; and a closed one serves no request either.
+            // The semaphore is never closed.
             Ok(Err(_)) | Err(_) => Err(UsersError::Busy),
         }
     }
@@ -152,13 +152,13 @@ pub(crate) mod tests {
 
     const CHEAP: PasswordCost = PasswordCost { memory_kib: 8, passes: 1, lanes: 1 };
 
-    /// Cheap, and with turns of its own.
+    /// A cheap hasher with a semaphore of its own.
     pub(crate) fn hasher(permits: usize, patience: Duration) -> Hasher {
         let permits: &'static Semaphore = Box::leak(Box::new(Semaphore::new(permits)));
         Hasher { permits, patience, ..Hasher::new(CHEAP).unwrap() }
     }
 
-    /// Lets some more passwords be hashed at the same time.
+    /// Adds permits to the semaphore.
     pub(crate) fn give_turns(hasher: &Hasher, turns: usize) {
         hasher.permits.add_permits(turns);
     }
@@ -197,7 +197,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_parameters_are_those_of_owasp_and_senseless_ones_are_refused() {
+    fn the_parameters_are_those_of_owasp_and_invalid_ones_are_refused() {
         assert_eq!(PasswordCost::OWASP, PasswordCost { memory_kib: 19_456, passes: 2, lanes: 1 });
         for (memory_kib, passes, lanes) in
             [(0, 1, 1), (8, 0, 1), (8, 1, 0), (8, 1, 2), (u32::MAX, 1, 1), (8, u32::MAX, 1)]
@@ -208,7 +208,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_too_long_for_a_turn_is_refused_and_served_when_there_is_one() {
+    async fn a_request_without_a_permit_in_time_is_refused() {
         let hasher = hasher(2, Duration::from_millis(50));
         let both = hasher.permits.acquire_many(2).await.unwrap();
         assert!(matches!(hasher.hash("correct horse").await, Err(UsersError::Busy)));
@@ -219,7 +219,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_is_given_up_keeps_its_turn_until_the_work_is_done() {
+    async fn a_cancelled_request_keeps_its_permit_until_the_work_is_done() {
         let slow = PasswordCost { memory_kib: 32 * 1_024, passes: 2, lanes: 1 };
         let hasher = Hasher { cost: slow, ..hasher(1, PATIENCE) };
         let given_up = tokio::time::timeout(Duration::from_millis(5), hasher.hash("correct horse")).await;

@@ -11,7 +11,7 @@ pub const RECOVERY_CODES: usize = 10;
 
 /// Random bytes of a code: 80 bits, 16 characters.
 const BYTES: usize = 10;
-/// Longest text that is looked at.
+/// Longest accepted input.
 const TEXT_BYTES_MAX: usize = 64;
 
 /// A code that stands in for the second factor once: `ABCD-EFGH-IJKL-MN23`. Shown once and stored as a digest; nothing of it
@@ -30,7 +30,7 @@ impl RecoveryCode {
         [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")
     }
 
-    /// What somebody typed: case, blanks and lines between the groups do not count.
+    /// Parses input of a user: case, blanks and hyphens between the groups do not count.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
@@ -41,7 +41,7 @@ impl RecoveryCode {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Codes have the digest of their user, so that the code of another user does not fit.
+    /// The digest includes the user, so that a code of another user does not match.
     pub(crate) fn digest(&self, user: UserId) -> Digest {
         digest("paraffin recovery code", &[&user.0.to_be_bytes(), &self.0])
     }
@@ -59,7 +59,7 @@ impl Drop for RecoveryCode {
     }
 }
 
-/// New recovery codes; the ones before are good no more.
+/// New recovery codes, which replace all earlier ones.
 #[derive(Debug, Clone)]
 pub struct NewRecoveryCodes {
     /// To be shown once.

@@ -13,21 +13,21 @@ pub const SESSION_IDLE_MS: i64 = 12 * 60 * MINUTE_MS;
 pub const SESSION_LIFETIME_MS: i64 = 30 * 24 * 60 * MINUTE_MS;
 /// A token older than this, in milliseconds, is to be rotated: an hour.
 pub const ROTATION_INTERVAL_MS: i64 = 60 * MINUTE_MS;
-/// How long a rotated token is still good, in milliseconds: a minute, for requests that were sent with it.
+/// How long a rotated token remains valid, in milliseconds: a minute, for requests that were sent with it.
 pub const ROTATION_GRACE_MS: i64 = MINUTE_MS;
 /// Sessions of one user at the same time; with one more the one that was not used for longest ends.
 pub const SESSIONS_MAX: u32 = 50;
-/// Time for the second half of a sign-in, in milliseconds: 5 minutes.
+/// Time for the second factor of a sign-in, in milliseconds: 5 minutes.
 pub const PENDING_LIFETIME_MS: i64 = 5 * MINUTE_MS;
 /// Codes that may be tried in one sign-in.
 pub const PENDING_ATTEMPTS_MAX: u32 = 5;
-/// What is kept of the text that names a client, in characters.
+/// Longest stored text that names a client, in characters.
 pub const CLIENT_CHARS_MAX: usize = 64;
 
 /// "Last used" is written at most once in this time, in milliseconds: a minute.
 pub(crate) const TOUCH_INTERVAL_MS: i64 = MINUTE_MS;
 
-/// Number of a session; never reused. It opens nothing.
+/// Number of a session; never reused. It is no credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub i64);
 
@@ -37,7 +37,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// What every form of a session sends along, so that another site cannot send it: 43 characters.
+/// Token of every form of a session against cross-site request forgery: 43 characters.
 #[derive(Clone)]
 pub struct CsrfToken(String);
 
@@ -61,7 +61,7 @@ impl fmt::Debug for CsrfToken {
 /// A session at the moment of a request.
 #[derive(Debug, Clone)]
 pub struct Session {
-    /// Who is signed in.
+    /// The signed-in user.
     pub user: UserRecord,
     /// Number of the session.
     pub id: SessionId,
@@ -109,7 +109,7 @@ pub struct NewSession {
     pub event: Event,
 }
 
-/// Where a right password leads.
+/// Result of a right password.
 #[derive(Debug, Clone)]
 pub enum SignIn {
     /// Signed in.
@@ -124,12 +124,12 @@ pub(crate) fn expires_at(created_at: UnixMillis, last_used_at: UnixMillis) -> Un
     idle.min(created_at.saturating_add(SESSION_LIFETIME_MS))
 }
 
-/// What is kept of the text that names a client.
+/// The stored text that names a client.
 pub(crate) fn client_text(client: &str) -> String {
     client.chars().filter(|character| !character.is_control()).take(CLIENT_CHARS_MAX).collect()
 }
 
-/// Who counts as one client. An address of version 6 counts as its network of 64 bits, which one subscriber has whole.
+/// The client that attempts are counted by. An address of version 6 counts as its network of 64 bits, which one subscriber has whole.
 pub(crate) fn client_key(client: &str) -> String {
     match client.trim().parse::<IpAddr>().map(|address| address.to_canonical()) {
         Ok(IpAddr::V4(address)) => address.to_string(),
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_ends_by_rest_or_by_age() {
+    fn a_session_ends_when_it_is_idle_or_old() {
         assert_eq!(expires_at(0, 5), 5 + SESSION_IDLE_MS);
         assert_eq!(expires_at(0, SESSION_LIFETIME_MS - 1), SESSION_LIFETIME_MS);
         assert_eq!(expires_at(i64::MAX, i64::MAX), i64::MAX);

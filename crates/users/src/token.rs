@@ -13,10 +13,10 @@ use crate::{CsrfToken, UsersError};
 #[error("not a token")]
 pub struct ParseTokenError;
 
-/// What a token is known by in the database.
+/// Digest by which the database identifies a token.
 pub(crate) type Digest = [u8; 32];
 
-/// SHA-256 of bytes under a label, so that a text of one purpose is never good for another.
+/// SHA-256 of bytes under a label, so that a token of one purpose is never valid for another.
 pub(crate) fn digest(label: &str, parts: &[&[u8]]) -> Digest {
     let mut hash = Sha256::new();
     hash.update(label.as_bytes());
@@ -43,7 +43,7 @@ macro_rules! token {
         pub struct $name([u8; $bytes]);
 
         impl $name {
-            /// The text, for the one place that hands it on: base64 with the alphabet of addresses, without padding.
+            /// The text, for the one caller that passes it on: base64 with the alphabet of addresses, without padding.
             pub fn reveal(&self) -> String {
                 BASE64URL_NOPAD.encode(&self.0)
             }
@@ -58,7 +58,7 @@ macro_rules! token {
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let mut bytes = [0; $bytes];
-                // The length is looked at first: the decoder wants to know where it ends.
+                // The length is checked first, since the decoder writes into a fixed array.
                 if text.len() != BASE64URL_NOPAD.encode_len($bytes) {
                     return Err(ParseTokenError);
                 }
@@ -92,7 +92,7 @@ macro_rules! token {
 }
 
 token! {
-    /// What a link ends with: 256 random bits, 43 characters.
+    /// Token of a link: 256 random bits, 43 characters.
     LinkToken, 32, "paraffin link"
 }
 token! {
@@ -174,7 +174,7 @@ mod tests {
     fn texts_that_are_nearly_tokens_are_refused() {
         let text = LinkToken([0xff; 32]).reveal();
         assert!(text.parse::<LinkToken>().is_ok());
-        // The last character has two bits that mean nothing: of the four texts one is the token.
+        // The last character has two unused bits: of the four texts one is the token.
         let last = text.strip_suffix('8').unwrap();
         for wrong in [
             String::new(),

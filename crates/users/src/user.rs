@@ -12,7 +12,7 @@ impl fmt::Display for UserId {
     }
 }
 
-/// What a user may do.
+/// Role of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Runs the instance and sees all of it.
@@ -46,9 +46,9 @@ impl fmt::Display for Role {
 pub struct UserRecord {
     /// Number of the user.
     pub id: UserId,
-    /// 1 to [`crate::NAME_CHARS_MAX`] characters, unique without ASCII case. Text that somebody chose: escape it.
+    /// 1 to [`crate::NAME_CHARS_MAX`] characters, unique without ASCII case. Text of the user's choice: escape it.
     pub name: String,
-    /// What the user may do.
+    /// The user's role.
     pub role: Role,
     /// Number of the account in `access`. A member always has one, an owner may.
     pub account: Option<i64>,

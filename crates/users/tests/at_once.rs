@@ -1,4 +1,4 @@
-//! What several processes do at the same moment, each with a store of its own on one database.
+//! Concurrent calls of several processes, each with a store of its own on one database.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -17,7 +17,7 @@ async fn three(database: &TestDatabase) -> Vec<UserStore> {
     stores
 }
 
-/// Lets every store do something `times` times, all at once; what became of each.
+/// Runs a call `times` times on every store, all concurrently; returns the results.
 async fn all_at_once<T, F>(
     stores: &[UserStore],
     times: usize,
@@ -97,7 +97,7 @@ async fn a_code_that_comes_many_times_at_once_signs_in_once() {
         let done = done.await;
         assert_eq!(good(&done), 1, "{done:?}");
         let winner = done.iter().position(Result::is_ok).unwrap();
-        // Who won has no half sign-in any more.
+        // The winner has no pending sign-in any more.
         let SignIn::SecondFactorNeeded(again) = stores[0].sign_in("Olga", PASSWORD, CLIENT, NOW).await.unwrap() else {
             panic!("signed in without a second factor")
         };
@@ -146,7 +146,7 @@ async fn many_attempts_at_once_are_no_more_than_one_after_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_rotate_at_once_all_get_a_token_that_is_good() {
+async fn requests_that_rotate_at_once_all_get_a_valid_token() {
     let Some(database) = database() else { return };
     let stores = three(&database).await;
     owner(&stores[0]).await;
@@ -161,7 +161,7 @@ async fn requests_that_rotate_at_once_all_get_a_token_that_is_good() {
     assert!(!is_signed_in(&stores[1], &max.token, NOW + 2 * HOUR).await);
 }
 
-/// What an operation needs is `Send`, so that a server may run it on any thread.
+/// Futures of operations are `Send`, so that a server may run them on any thread.
 #[test]
 fn every_operation_can_move_between_threads() {
     fn sent<T: Send>(_: impl Fn(&'static UserStore, &'static Session) -> T) {}

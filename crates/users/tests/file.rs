@@ -1,4 +1,4 @@
-//! What is true of users in a file.
+//! Users in a SQLite file.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -7,7 +7,7 @@ use paraffin_users::{DatabaseLocation, Role, SignIn, UserStore, UsersError};
 use support::{CLIENT, NOW, PASSWORD, add_second_factor, database, owned};
 
 #[tokio::test]
-async fn the_file_holds_digests_and_nothing_that_opens_anything() {
+async fn the_file_holds_digests_and_no_credentials() {
     let Some(database) = database() else { return };
     let (store, olga) = owned(&database).await;
     let link = store.invite(Role::Member, Some(7), NOW).await.unwrap();
@@ -64,7 +64,7 @@ async fn users_are_there_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_or_is_closed_lets_nobody_in() {
+async fn a_file_that_is_no_database_or_is_closed_refuses_every_sign_in() {
     let Some(database) = database() else { return };
     let (store, olga) = owned(&database).await;
     store.close().await;

@@ -37,7 +37,7 @@ async fn the_first_link_makes_the_owner_and_there_is_none_after() {
 }
 
 #[tokio::test]
-async fn a_new_first_link_takes_the_place_of_the_one_before() {
+async fn a_new_first_link_replaces_the_one_before() {
     let Some(database) = database() else { return };
     let store = database.open().await;
     let old = store.setup_link(NOW).await.unwrap().unwrap();
@@ -47,7 +47,7 @@ async fn a_new_first_link_takes_the_place_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_first_link_is_no_good_where_an_invitation_has_made_an_owner() {
+async fn a_first_link_is_invalid_after_an_invitation_has_made_an_owner() {
     let Some(database) = database() else { return };
     let store = database.open().await;
     let setup = store.setup_link(NOW).await.unwrap().unwrap();
@@ -94,7 +94,7 @@ async fn every_link_ends_with_its_time() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_form_does_not_use_up_the_link() {
+async fn an_invalid_form_does_not_use_up_the_link() {
     let Some(database) = database() else { return };
     let (store, _) = owned(&database).await;
     let link = store.invite(Role::Member, Some(7), NOW).await.unwrap();
@@ -232,7 +232,7 @@ async fn a_disabled_user_is_out_until_enabled_and_a_removed_one_for_good() {
     assert!(store.user(id).await.unwrap().is_disabled);
     assert!(matches!(store.reset_link(id, NOW).await, Err(UsersError::Disabled)));
     assert!(matches!(store.sign_in("Max", PASSWORD, CLIENT, NOW).await, Err(UsersError::Disabled)));
-    // Whether a user is disabled is for who knows the password alone.
+    // Only the right password reveals that a user is disabled.
     let wrong = store.sign_in("Max", "a wrong password", CLIENT, NOW).await;
     assert!(matches!(wrong, Err(UsersError::WrongNameOrPassword)));
     store.enable(id).await.unwrap();

@@ -1,4 +1,4 @@
-//! Sign-in by password: what is refused, slowed down and hashed anew.
+//! Sign-in by password: refusals, throttling and rehashing.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -49,7 +49,7 @@ async fn an_unknown_name_and_a_wrong_password_are_the_same_error() {
     }
 }
 
-/// Whether a name exists cannot be told from the time of the answer: a password is hashed in both cases.
+/// The time of the answer does not reveal whether a name exists: a password is hashed in both cases.
 #[tokio::test]
 async fn an_unknown_name_takes_the_work_of_a_wrong_password() {
     let Some(database) = database() else { return };
@@ -77,7 +77,7 @@ async fn a_name_has_ten_attempts_and_one_more_each_minute_from_wherever_they_com
             let refused = store.sign_in(name, WRONG, &format!("198.51.100.{attempt}"), NOW).await;
             assert!(matches!(refused, Err(UsersError::WrongNameOrPassword)), "{attempt}");
         }
-        // Not even the right password is looked at, and waiting is not made longer by trying.
+        // Even the right password is not checked, and attempts do not make the wait longer.
         for _ in 0..3 {
             assert_eq!(wait(store.sign_in(name, PASSWORD, "203.0.113.1", NOW).await), 60);
         }
@@ -92,7 +92,7 @@ async fn a_name_has_ten_attempts_and_one_more_each_minute_from_wherever_they_com
 }
 
 #[tokio::test]
-async fn who_tries_passwords_from_elsewhere_does_not_keep_the_user_out() {
+async fn guesses_from_other_clients_do_not_lock_the_user_out() {
     let Some(database) = database() else { return };
     let (store, _) = owned(&database).await;
     for attempt in 0..10 {
@@ -101,12 +101,12 @@ async fn who_tries_passwords_from_elsewhere_does_not_keep_the_user_out() {
     wait(store.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await);
     // Olga has been here before.
     sign_in(&store, "Olga", NOW).await;
-    // Who is here is counted as well.
+    // Attempts from a known client are counted as well.
     for _ in 0..10 {
         store.sign_in("Olga", WRONG, CLIENT, NOW).await.unwrap_err();
     }
     assert_eq!(wait(store.sign_in("Olga", PASSWORD, CLIENT, NOW).await), 60);
-    // Others' clients are not hers.
+    // Clients of other users are not known for her.
     member(&store, "Max").await;
     store.sign_in("Max", PASSWORD, "203.0.113.9", NOW).await.unwrap();
     wait(store.sign_in("Olga", PASSWORD, "203.0.113.9", NOW).await);
@@ -161,7 +161,7 @@ async fn right_passwords_are_not_counted() {
     for _ in 0..40 {
         sign_in(&store, "Olga", NOW).await;
     }
-    // A clock that steps back makes nobody wait longer.
+    // A clock that steps back does not lengthen the wait.
     for _ in 0..10 {
         store.sign_in("Olga", WRONG, CLIENT, NOW + HOUR).await.unwrap_err();
     }
@@ -169,7 +169,7 @@ async fn right_passwords_are_not_counted() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_of_attempts_is_bounded_and_the_most_tried_name_stays() {
+async fn buckets_of_attempts_are_bounded_and_the_most_tried_name_stays() {
     let Some(database) = database() else { return };
     let store = database.open_with(UserSettings { password_cost: CHEAP, remembered_max: 40 }).await;
     owner(&store).await;
@@ -240,7 +240,7 @@ async fn a_new_password_ends_the_other_sessions_and_open_resets() {
 }
 
 #[tokio::test]
-async fn who_has_a_session_and_not_the_password_has_ten_attempts_at_it() {
+async fn a_session_without_the_password_has_ten_attempts_at_it() {
     let Some(database) = database() else { return };
     let (store, olga) = owned(&database).await;
     for _ in 0..10 {
@@ -249,7 +249,7 @@ async fn who_has_a_session_and_not_the_password_has_ten_attempts_at_it() {
     }
     assert_eq!(wait(store.change_password(&olga.session, PASSWORD, "another password", NOW).await), 60);
     assert_eq!(wait(store.remove_second_factor(&olga.session, PASSWORD, NOW).await), 60);
-    // Signing in is another thing.
+    // Sign-ins are counted separately.
     signed_in(store.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await.unwrap());
     assert!(store.change_password(&olga.session, PASSWORD, "another password", NOW + MINUTE).await.is_ok());
 }

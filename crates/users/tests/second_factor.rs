@@ -28,10 +28,10 @@ async fn both(store: &UserStore, name: &str, code: &str, now: i64) -> Result<New
 }
 
 #[tokio::test]
-async fn it_is_asked_for_when_a_code_has_confirmed_it_and_not_before() {
+async fn it_is_required_after_a_code_has_confirmed_it_and_not_before() {
     let Some(database) = database() else { return };
     let (store, olga) = owned(&database).await;
-    // The session alone does not do: the browser of a user may stand open.
+    // The session alone does not suffice: the browser of a user may be left open.
     let wrong = store.begin_second_factor(&olga.session, "a wrong password", NOW).await;
     assert!(matches!(wrong, Err(UsersError::WrongPassword)));
     let none = store.confirm_second_factor(&olga.session, "123456", NOW).await;
@@ -127,7 +127,7 @@ async fn each_recovery_code_stands_in_once_and_new_ones_replace_all() {
 }
 
 #[tokio::test]
-async fn removing_it_takes_the_password_and_forgets_all_of_it() {
+async fn removing_it_takes_the_password_and_deletes_all_of_it() {
     let Some(database) = database() else { return };
     let (store, olga) = owned(&database).await;
     let none = store.remove_second_factor(&olga.session, PASSWORD, NOW).await;
@@ -185,7 +185,7 @@ async fn beginning_again_does_not_give_more_attempts_at_the_code() {
 }
 
 #[tokio::test]
-async fn what_ends_sessions_ends_half_sign_ins() {
+async fn ending_sessions_ends_pending_sign_ins() {
     let Some(database) = database() else { return };
     let (store, _) = owned(&database).await;
     let max = member(&store, "Max").await;

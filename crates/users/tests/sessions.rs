@@ -1,4 +1,4 @@
-//! How long sessions go on, how their tokens are replaced, and how they end.
+//! Lifetime of sessions, rotation of their tokens, and their end.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -71,7 +71,7 @@ async fn the_last_use_is_written_once_a_minute() {
 }
 
 #[tokio::test]
-async fn a_rotated_token_is_good_for_a_minute_and_the_new_one_goes_on() {
+async fn a_rotated_token_is_valid_for_a_minute_and_the_new_one_goes_on() {
     let Some(database) = database() else { return };
     let (store, olga) = owned(&database).await;
     let at = NOW + ROTATION_INTERVAL_MS;
@@ -107,11 +107,11 @@ async fn whichever_new_token_a_client_keeps_it_stays_signed_in() {
     }
     // With the next rotation the others end.
     let next = at + ROTATION_INTERVAL_MS + MINUTE;
-    let kept = store.rotate(&tokens[2], next).await.unwrap().token;
+    let last = store.rotate(&tokens[2], next).await.unwrap().token;
     for token in &tokens {
         assert!(!is_signed_in(&store, token, next + ROTATION_GRACE_MS).await);
     }
-    assert!(is_signed_in(&store, &kept, next + ROTATION_GRACE_MS).await);
+    assert!(is_signed_in(&store, &last, next + ROTATION_GRACE_MS).await);
 }
 
 #[tokio::test]

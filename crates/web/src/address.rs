@@ -1,7 +1,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address lies in the public internet. What translates to or tunnels to another address counts as none: where it
-/// leads is decided elsewhere. The ranges are those of the special-purpose registries of IANA (RFC 6890).
+/// Whether an address lies in the public internet. Translated and tunnelled addresses count as not public, since their
+/// destination is decided elsewhere. The ranges are those of the special-purpose registries of IANA (RFC 6890).
 pub fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),

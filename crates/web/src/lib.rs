@@ -1,6 +1,6 @@
 //! Requests to untrusted web servers: connections, addresses, bodies with a limit, failures without secrets.
 //!
-//! Redirects are not followed and nothing is asked twice; what an answer means is the caller's.
+//! Redirects are not followed and requests are not retried; interpreting an answer is up to the caller.
 #![forbid(unsafe_code)]
 
 mod address;
@@ -20,7 +20,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 pub use address::is_public;
 
-/// What is reserved for an answer before its bytes arrive: its length is only a claim.
+/// Most bytes that are reserved for an answer before they arrive: its `Content-Length` is untrusted.
 const RESERVE_BYTES_MAX: usize = 8 << 20;
 /// Longest reason of a failure that is repeated, characters.
 const REASON_CHARS_MAX: usize = 200;
@@ -30,7 +30,7 @@ const REASON_CHARS_MAX: usize = 200;
 pub struct HttpClient(legacy::Client<HttpConnector, Full<Bytes>>);
 
 impl HttpClient {
-    /// Asks. Not generic, so that connections are compiled here and not in every crate that asks.
+    /// Sends a request. Not generic, so that connections are compiled in this crate and not in each dependent.
     pub fn request(&self, request: Request<Full<Bytes>>) -> legacy::ResponseFuture {
         self.0.request(request)
     }
@@ -47,14 +47,14 @@ impl HttpsClient {
     }
 }
 
-/// How connections are made and kept.
+/// Settings of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Connections {
-    /// How long one may take to be made.
+    /// Timeout of connecting.
     pub timeout: Duration,
-    /// How long an idle one is kept.
+    /// How long an idle connection is kept.
     pub idle: Duration,
-    /// Idle ones kept for a host.
+    /// Most idle connections to a host.
     pub per_host: usize,
 }
 
@@ -86,10 +86,10 @@ impl Connections {
     }
 }
 
-/// An `http` or `https` address that can be asked.
+/// Parses an `http` or `https` address for requests.
 ///
 /// # Errors
-/// What is wrong with it, to stand behind the name of the setting.
+/// The reason why it is invalid, to follow the name of the setting.
 pub fn checked(url: &str) -> Result<Uri, &'static str> {
     let uri: Uri = url.parse().map_err(|_| "is not an address: write https://host/path")?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
@@ -102,13 +102,13 @@ pub fn checked(url: &str) -> Result<Uri, &'static str> {
     }
 }
 
-/// There is no whole body.
+/// Errors of reading a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// It has, or is said to have, more bytes than may be read.
+    /// It has, or announces, more bytes than the limit.
     #[error("an answer above the limit of {0} bytes")]
     TooLarge(usize),
-    /// There is no memory for it at the moment.
+    /// It exceeds the memory budget.
     #[error("there is no memory for the answer at the moment")]
     NoMemory,
     /// It ends too early.
@@ -124,7 +124,7 @@ pub async fn read_body(response: Response<Incoming>, limit: usize) -> Result<Byt
     read_body_while(response, limit, |_| true).await
 }
 
-/// As [`read_body`], and `keep` is asked, before more is kept, whether so many bytes in all may be.
+/// As [`read_body`], and `keep` is called with the total bytes before more are buffered; `false` ends the read.
 ///
 /// # Errors
 /// See [`BodyError`].
@@ -133,16 +133,16 @@ pub async fn read_body_while(
     limit: usize,
     mut keep: impl FnMut(usize) -> bool,
 ) -> Result<Bytes, BodyError> {
-    let told = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let told: u64 = told.unwrap_or(0);
-    if told > limit as u64 {
+    let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let length: u64 = length.unwrap_or(0);
+    if length > limit as u64 {
         return Err(BodyError::TooLarge(limit));
     }
-    if !keep(told as usize) {
+    if !keep(length as usize) {
         return Err(BodyError::NoMemory);
     }
     let mut body = response.into_body();
-    let mut collected = BytesMut::with_capacity((told as usize).min(RESERVE_BYTES_MAX));
+    let mut collected = BytesMut::with_capacity((length as usize).min(RESERVE_BYTES_MAX));
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| BodyError::Closed)?.into_data() else { continue };
         if collected.len() + data.len() > limit {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn failures_are_told_by_their_kind_and_never_by_the_address() {
+    async fn failures_are_described_by_their_kind_and_never_by_the_address() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         drop(listener);
@@ -232,19 +232,19 @@ mod tests {
 
         let address = server(String::new()).await;
         let error = CONNECTIONS.http().request(request(address)).await.unwrap_err();
-        let told = describe(&error);
-        assert!(!told.contains("127.0.0.1") && !told.is_empty(), "{told}");
+        let description = describe(&error);
+        assert!(!description.contains("127.0.0.1") && !description.is_empty(), "{description}");
 
         // Where TLS was expected and plain text came.
         let address = server("HTTP/1.1 400 Bad Request\r\n\r\n".to_owned()).await;
         let uri = format!("https://{address}/secret");
         let request = Request::builder().uri(uri).body(Full::default()).unwrap();
-        let told = describe(&CONNECTIONS.https().request(request).await.unwrap_err());
-        assert!(told.starts_with("cannot connect: ") && !told.contains("secret"), "{told}");
+        let description = describe(&CONNECTIONS.https().request(request).await.unwrap_err());
+        assert!(description.starts_with("cannot connect: ") && !description.contains("secret"), "{description}");
     }
 
     #[test]
-    fn only_web_addresses_without_credentials_are_asked() {
+    fn only_web_addresses_without_credentials_are_accepted() {
         for good in ["http://127.0.0.1:1", "https://host.example/v3/0123?app_id=x", "http://[::1]:1/?key=x"] {
             assert!(checked(good).is_ok(), "{good}");
         }

@@ -21,12 +21,12 @@ const SOURCE_RETRY_MS: i64 = 5_000;
 /// Endpoints whose events are read at the same time.
 const READS_MAX: usize = 4;
 
-/// What came of one look at an endpoint.
+/// Result of one step of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// A message was acknowledged, or events that the filter does not pass were left behind; there may be more.
+    /// A message was acknowledged, or events that do not match the filter were skipped; there may be more.
     Moved,
-    /// Nothing is there at the moment; the token by which a change of the owner is noticed.
+    /// There are no events at the moment; the token by which a change of the owner is detected.
     AtTip(i64),
     /// The attempt failed and is made again later, or the endpoint is paused.
     Failed,
@@ -89,7 +89,7 @@ impl Deliverer {
     /// Sends a message once.
     ///
     /// # Errors
-    /// A sentence for the owner.
+    /// The reason, as a sentence for the owner.
     pub(crate) async fn attempt(&self, url: &str, secrets: &[SigningSecret], message: &Message) -> Result<u16, String> {
         let timestamp_seconds = self.now() / 1_000;
         let attempt = Attempt {
@@ -106,7 +106,7 @@ impl Deliverer {
         (self.clock)()
     }
 
-    /// The next message, kept before it is sent; or what there is instead.
+    /// The next message, stored before it is sent; or the reason why there is none.
     async fn next_message(&self, task: &Task) -> Result<Result<Message, Progress>, WebhookError> {
         let page = match self.page(task).await {
             Ok(page) => page,

@@ -4,7 +4,7 @@ use hyper::Uri;
 
 use crate::WebhookSettings;
 
-/// Nothing can be delivered to an address.
+/// Why an address is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DestinationError {
     /// What is wrong with the text.
@@ -55,8 +55,8 @@ impl Destination {
         Ok(Self { authority: authority.as_str().to_owned(), host, port, is_encrypted, path })
     }
 
-    /// Where to connect to, of the addresses that the name has now. All of them have to be allowed: a name with a public and a
-    /// private address is an attempt to get in.
+    /// The address to connect to, out of those that the name resolves to. All of them have to be allowed: a name with a public and a
+    /// private address may be an attempt at DNS rebinding.
     ///
     /// # Errors
     /// [`DestinationError::NotPublic`], also where there is none.
@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn an_address_is_an_encrypted_one_of_the_public_internet() {
-        let known = parse("https://hooks.example:8443/in?x=1").unwrap();
-        assert_eq!((known.host.as_str(), known.port, known.path.as_str()), ("hooks.example", 8443, "/in?x=1"));
-        assert_eq!(known.authority, "hooks.example:8443");
+        let parsed = parse("https://hooks.example:8443/in?x=1").unwrap();
+        assert_eq!((parsed.host.as_str(), parsed.port, parsed.path.as_str()), ("hooks.example", 8443, "/in?x=1"));
+        assert_eq!(parsed.authority, "hooks.example:8443");
         assert_eq!(parse("https://[2606:4700::1111]/").unwrap().host, "2606:4700::1111");
         assert_eq!(parse("https://hooks.example").unwrap().port, 443);
         for (url, error) in [

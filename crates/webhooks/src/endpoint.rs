@@ -3,9 +3,9 @@ use serde::{Deserialize, Serialize};
 
 /// Longest address, bytes.
 pub const URL_BYTES_MAX: usize = 2_048;
-/// Attempts of an endpoint that are remembered.
+/// Most stored attempts of an endpoint.
 pub const ATTEMPTS_KEPT: usize = 10;
-/// Longest error of an attempt that is remembered, characters.
+/// Longest stored error of an attempt, characters.
 pub const ATTEMPT_ERROR_CHARS_MAX: usize = 200;
 /// Longest description, characters.
 pub const DESCRIPTION_CHARS_MAX: usize = 200;
@@ -25,7 +25,7 @@ pub enum EndpointState {
     Failing,
     /// It has answered 410.
     Gone,
-    /// Its position is none that the source can go on from.
+    /// The source cannot resume from its position.
     Lost,
 }
 
@@ -49,16 +49,16 @@ impl EndpointState {
     }
 }
 
-/// Who changes an endpoint.
+/// The owner who changes an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner<'a> {
     /// Whose endpoint it is.
     pub account: AccountId,
-    /// Who acts for the account, as the audit log has it: `key:<id>`, `user:<id>`.
+    /// The actor in the audit log: `key:<id>`, `user:<id>`.
     pub actor: &'a str,
 }
 
-/// What a new endpoint is to be.
+/// Settings of a new endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
     /// Where messages go.
@@ -71,7 +71,7 @@ pub struct NewEndpoint {
     pub description: Option<String>,
 }
 
-/// What changes of an endpoint; what is absent stays as it is.
+/// Changes of an endpoint; absent members stay unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndpointChanges {
     /// Where messages go, also the one that is waiting.
@@ -84,7 +84,7 @@ pub struct EndpointChanges {
     pub description: Option<String>,
 }
 
-/// What came of one attempt to send a message.
+/// Result of one attempt to send a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptRecord {
     /// When it ended.
@@ -93,7 +93,7 @@ pub struct AttemptRecord {
     pub elapsed_ms: i64,
     /// Of the answer, where there was one.
     pub status: Option<u16>,
-    /// Why there was none, up to [`ATTEMPT_ERROR_CHARS_MAX`] characters of it.
+    /// The error where there was none, up to [`ATTEMPT_ERROR_CHARS_MAX`] characters.
     pub error: Option<String>,
 }
 
@@ -112,7 +112,7 @@ pub struct EndpointRecord {
     pub description: Option<String>,
     /// Whether messages are delivered.
     pub state: EndpointState,
-    /// The position after what was acknowledged.
+    /// The position after the acknowledged events.
     pub cursor: String,
     /// When it was made.
     pub created_at: UnixMillis,

@@ -4,7 +4,7 @@ use crate::destination::DestinationError;
 use crate::endpoint::{DESCRIPTION_CHARS_MAX, URL_BYTES_MAX};
 use crate::source::SourceError;
 
-/// Why an operation on webhooks did not succeed.
+/// Errors of operations on webhooks.
 #[derive(Debug, thiserror::Error)]
 pub enum WebhookError {
     /// The database refuses or does not answer. The text is for the operator's log, never for a caller.

@@ -28,10 +28,10 @@ const ADDRESSES_MAX: usize = 3;
 /// Longest head of an answer, bytes. Its body is not read.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// One sending of a message.
+/// One attempt to send a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// Where it goes.
+    /// Address of the receiver.
     pub url: String,
     /// `webhook-id`.
     pub id: String,
@@ -43,26 +43,26 @@ pub struct Attempt {
     pub body: Bytes,
 }
 
-/// How messages are sent.
+/// Transport of messages.
 pub trait Transport: Send + Sync + 'static {
-    /// Sends one; the status of the answer, or a sentence for the owner of the endpoint.
+    /// Sends a message; returns the status of the answer, or a sentence for the owner of the endpoint.
     fn post(&self, attempt: Attempt) -> BoxFuture<'static, Result<u16, String>>;
 }
 
 /// HTTP over connections of one request each. The name is looked up here, every address of it is checked, and the connection is
-/// made to what was checked; redirects are not followed.
+/// made to a checked address; redirects are not followed.
 #[derive(Clone)]
 pub struct HttpTransport(Arc<Client>);
 
 struct Client {
     settings: WebhookSettings,
-    /// Or why names cannot be looked up on this machine.
+    /// Or the reason why names cannot be looked up on this machine.
     resolver: Result<TokioResolver, String>,
     tls: Result<TlsConnector, String>,
 }
 
 impl HttpTransport {
-    /// A transport with these settings. Where the machine cannot look up names, each attempt says so.
+    /// A transport with these settings. Where the machine cannot look up names, each attempt fails with that reason.
     pub fn new(settings: WebhookSettings) -> Self {
         let resolver = resolver(&settings.name_servers);
         Self(Arc::new(Client { settings, resolver, tls: tls() }))
@@ -146,7 +146,7 @@ where
         .body(Full::new(attempt.body))
         .map_err(|_| "the address cannot stand in a request".to_owned())?;
     let mut answer = std::pin::pin!(sender.send_request(request));
-    // The connection ends with this future: what follows the head is never read. Where it ends by itself, it has handed on the
+    // The connection ends with this future: bytes after the head are never read. Where it ends by itself, it has passed on the
     // answer or will not.
     let answer = tokio::select! {
         answer = &mut answer => answer,

@@ -7,12 +7,12 @@ use crate::WebhookError;
 /// Events in one message.
 pub const EVENTS_MAX: usize = 100;
 
-/// What a receiver has to acknowledge.
+/// A message that a receiver has to acknowledge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The same for all attempts.
     pub id: String,
-    /// Sent as it is.
+    /// The body as it is sent.
     pub body: String,
     /// Position of the endpoint once it is acknowledged.
     pub cursor: String,
@@ -43,7 +43,7 @@ impl Message {
         Ok(Self { id: new_id()?, body, cursor })
     }
 
-    /// A message by which an owner tries an endpoint.
+    /// A message by which an owner tests an endpoint.
     pub(crate) fn ping(endpoint: i64, now: UnixMillis) -> Result<Self, WebhookError> {
         Ok(Self { id: new_id()?, body: body("ping", now, Ping { endpoint })?, cursor: String::new() })
     }

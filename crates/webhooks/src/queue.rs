@@ -1,4 +1,4 @@
-//! Endpoints that wait for their turn to be looked at.
+//! Queue of endpoints that are due for a delivery.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -7,7 +7,7 @@ use paraffin_access::AccountId;
 use crate::endpoint::EndpointId;
 use crate::store::Due;
 
-/// Accounts take turns. One that has as many deliveries on their way as it may is passed over until one of them has ended, so the time
+/// Accounts take turns. One with the most deliveries allowed in flight is skipped until one of them has ended, so the time
 /// for each endpoint does not grow with those that wait.
 pub(crate) struct DeliveryQueue {
     per_account_max: usize,
@@ -30,7 +30,7 @@ impl DeliveryQueue {
         }
     }
 
-    /// Puts these in the place of all that wait. Those that are on their way are left out.
+    /// Replaces all waiting endpoints by these, except those in flight.
     pub(crate) fn replace(&mut self, due: impl IntoIterator<Item = Due>) {
         self.turns.clear();
         self.waiting.clear();
@@ -39,7 +39,7 @@ impl DeliveryQueue {
         }
     }
 
-    /// Adds one, unless it is on its way.
+    /// Adds one, unless it is in flight.
     pub(crate) fn push(&mut self, due: Due) {
         if self.running_endpoints.contains(&due.id) {
             return;
@@ -52,7 +52,7 @@ impl DeliveryQueue {
         waiting.push_back(due);
     }
 
-    /// Takes the next one, which is on its way from now on.
+    /// Takes the next one, which is then in flight.
     pub(crate) fn begin(&mut self) -> Option<Due> {
         let account = self.turns.pop_front()?;
         let waiting = self.waiting.get_mut(&account)?;
@@ -68,7 +68,7 @@ impl DeliveryQueue {
         Some(due)
     }
 
-    /// One that had begun is not on its way any more.
+    /// Ends a delivery that was in flight.
     pub(crate) fn end(&mut self, due: Due) {
         if !self.running_endpoints.remove(&due.id) {
             return;
@@ -104,7 +104,7 @@ mod tests {
         let mut queue = DeliveryQueue::new(2);
         queue.replace((1..=5).map(|id| due(id, 1)).chain([due(10, 2), due(11, 2)]));
         assert_eq!(begun(&mut queue, 10), [1, 10, 2, 11]);
-        // What is on its way does not wait as well.
+        // An endpoint in flight does not wait as well.
         queue.replace((1..=5).map(|id| due(id, 1)).chain([due(10, 2)]));
         assert_eq!(begun(&mut queue, 10), NONE);
         queue.end(due(10, 2));

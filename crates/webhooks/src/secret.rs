@@ -16,7 +16,7 @@ const PREFIX: &str = "whsec_";
 #[error("a secret is `whsec_` and the base64 of 24 to 64 bytes")]
 pub struct InvalidSecret;
 
-/// What messages of an endpoint are signed with.
+/// Key that signs the messages of an endpoint.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningSecret(Zeroizing<Vec<u8>>);
 

@@ -21,7 +21,7 @@ use crate::source::EventSource;
 use crate::store::{Due, LEASE_MS, WebhookStore};
 use crate::{WebhookError, WebhookSettings};
 
-/// How often it is looked for endpoints whose time has come, and for those that another instance has let go of.
+/// Interval of polling for endpoints that are due, and for those that another instance has released.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Messages that an endpoint gets before others have their turn.
 const MESSAGES_AT_ONCE: usize = 10;
@@ -35,7 +35,7 @@ const PINGS_MAX: usize = 8;
 /// Milliseconds since the Unix epoch.
 pub type Clock = Arc<dyn Fn() -> UnixMillis + Send + Sync>;
 
-/// Where the events of a new endpoint begin.
+/// First event of a new endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Start {
     /// With the next block.
@@ -47,7 +47,7 @@ pub enum Start {
     Cursor(String),
 }
 
-/// What an owner asks for of an endpoint.
+/// An owner's request about an endpoint.
 #[derive(Debug, Clone, Default)]
 pub struct EndpointRequest {
     /// Where messages go; a new endpoint needs one.
@@ -60,12 +60,12 @@ pub struct EndpointRequest {
     pub description: Option<String>,
 }
 
-/// What came of a ping.
+/// Result of a ping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestOutcome {
     /// Of the answer, where there was one.
     pub status: Option<u16>,
-    /// Why there was none, or why it is no acknowledgement.
+    /// The error where there was none, or why it is no acknowledgement.
     pub error: Option<String>,
     /// Identifier of the message.
     pub message_id: String,
@@ -73,7 +73,7 @@ pub struct TestOutcome {
     pub elapsed_ms: i64,
 }
 
-/// The webhooks of an instance: what owners do with endpoints, and the delivery.
+/// The webhooks of an instance: operations of owners, and the delivery.
 pub struct Webhooks {
     deliverer: Arc<Deliverer>,
     wake: Notify,
@@ -136,12 +136,12 @@ impl Webhooks {
         self.deliverer.store.get(account, id, self.now()).await
     }
 
-    /// Blocks between what an endpoint has acknowledged and the newest block; `None` where that is not known.
+    /// Blocks between the acknowledged position of an endpoint and the newest block; `None` where that is not known.
     pub fn blocks_behind(&self, endpoint: &EndpointRecord) -> Option<u32> {
         self.deliverer.source.blocks_behind(&endpoint.cursor)
     }
 
-    /// Changes an endpoint; what is absent stays as it is.
+    /// Changes an endpoint; absent members stay unchanged.
     ///
     /// # Errors
     /// See [`WebhookError`].
@@ -165,7 +165,7 @@ impl Webhooks {
         self.deliverer.store.pause(owner, id, self.now()).await
     }
 
-    /// Goes on with the delivery of an endpoint where it stands.
+    /// Resumes the delivery of an endpoint at its position.
     ///
     /// # Errors
     /// As [`Webhooks::get`].
@@ -246,7 +246,7 @@ impl Webhooks {
         self.deliverer.now()
     }
 
-    /// What is asked for as it is stored.
+    /// The request in its stored form.
     async fn checked(&self, request: EndpointRequest) -> Result<EndpointChanges, WebhookError> {
         let EndpointRequest { url, filter, start, description } = request;
         if let Some(url) = &url {
@@ -298,7 +298,7 @@ struct Idle {
     since: UnixMillis,
 }
 
-/// What is being delivered at the moment.
+/// The deliveries in flight.
 struct Round {
     deliverer: Arc<Deliverer>,
     running: JoinSet<Result<Progress, WebhookError>>,
@@ -323,7 +323,7 @@ impl Round {
         }
     }
 
-    /// Asks the database what there is to do.
+    /// Reads the due endpoints from the database.
     async fn look(&mut self) {
         let now = self.deliverer.now();
         if now.saturating_sub(self.renewed_at) >= LEASE_MS / 3 {
@@ -344,7 +344,7 @@ impl Round {
         }
     }
 
-    /// Begins with those that wait, as many as may run.
+    /// Starts waiting deliveries, as many as may run.
     fn begin(&mut self) {
         while self.running.len() < self.deliverer.settings.attempts_max
             && let Some(due) = self.queue.begin()
@@ -391,7 +391,7 @@ impl Round {
 
     async fn stop(mut self) {
         let all = async { while self.running.join_next().await.is_some() {} };
-        // What is not acknowledged by then is sent again.
+        // Messages that are not acknowledged by then are sent again.
         let _ = tokio::time::timeout(STOP, all).await;
         self.running.shutdown().await;
     }

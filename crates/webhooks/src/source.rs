@@ -5,13 +5,13 @@ use serde_json::value::RawValue;
 /// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Why a source gave no events.
+/// Errors of a source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// It cannot answer at the moment. The text is for the operator's log.
     #[error("events cannot be read at the moment: {0}")]
     Unavailable(String),
-    /// The position is none that it can go on from. The text is for the owner of the endpoint.
+    /// It cannot resume from the position. The text is for the owner of the endpoint.
     #[error("{0}")]
     UnknownCursor(String),
 }
@@ -21,21 +21,21 @@ pub enum SourceError {
 pub struct EventPage {
     /// In their order.
     pub events: Vec<Box<RawValue>>,
-    /// The position after what was looked at.
+    /// The position after the examined events.
     pub cursor: String,
     /// Whether nothing more is there at the moment.
     pub is_at_tip: bool,
 }
 
-/// Where events come from. Positions and filters are its own texts.
+/// A source of events. Positions and filters are opaque texts of the source.
 pub trait EventSource: Send + Sync + 'static {
-    /// The canonical form of a filter, or what is wrong with it.
+    /// The canonical form of a filter.
     ///
     /// # Errors
     /// A sentence for the caller.
     fn check<'a>(&'a self, filter: &'a RawValue) -> BoxFuture<'a, Result<Box<RawValue>, String>>;
 
-    /// The canonical form of a position that a caller gave, or what is wrong with it.
+    /// The canonical form of a position that a caller gave.
     ///
     /// # Errors
     /// A sentence for the caller.
@@ -58,8 +58,8 @@ pub trait EventSource: Send + Sync + 'static {
         None
     }
 
-    /// Events strictly after `cursor` that pass the filter, in order, at most `count_max`, and the position after what was looked
-    /// at. A position in a block that has left the chain gives the events that undo it first.
+    /// Events strictly after `cursor` that pass the filter, in order, at most `count_max`, and the position after the examined
+    /// events. A position in a stale block gives the events that undo it first.
     fn after<'a>(
         &'a self,
         cursor: &'a str,

@@ -1,4 +1,4 @@
-//! Endpoints: whose they are, what their owners change, and what becomes of those that fail.
+//! Endpoints: ownership, changes of owners, and failures.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -18,7 +18,7 @@ use support::{BY, HOUR, OWNER, SECOND, Time, database, endpoint, settings};
 
 const URL: &str = "https://hooks.example/in";
 
-/// Notes each attempt and answers what the test says. Attempts to `dead` never end.
+/// Records each attempt and answers as the test sets it. Attempts to `dead` never end.
 #[derive(Clone)]
 struct Script {
     attempts: Arc<Mutex<Vec<Attempt>>>,
@@ -175,7 +175,7 @@ async fn an_endpoint_that_is_gone_or_whose_position_is_unknown_is_paused_at_once
 }
 
 #[tokio::test]
-async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothing_any_more() {
+async fn one_instance_delivers_until_its_lease_expires_and_then_writes_nothing() {
     let Some(Scene { database, chain, time, script, store, deliverer }) = scene().await else { return };
     let (made, _) = store.create(BY, &endpoint("http://dead/", &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(1);
@@ -188,11 +188,7 @@ async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothi
     let changes = EndpointChanges { url: Some(URL.to_owned()), ..Default::default() };
     let before = store.update(BY, made.id, &changes, time.now()).await.unwrap();
     assert_eq!(other.deliver(made.id).await.unwrap(), Progress::Moved);
-    assert_eq!(
-        script.attempts()[0].id,
-        before.message_id.unwrap(),
-        "the message that was kept is the one that is sent"
-    );
+    assert_eq!(script.attempts()[0].id, before.message_id.unwrap(), "the stored message is the one that is sent");
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Lost);
     // A stop hands over at once.
     chain.add(1);
@@ -205,7 +201,7 @@ async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothi
 }
 
 #[tokio::test]
-async fn what_an_owner_does_while_a_message_is_on_its_way_is_not_undone_by_its_answer() {
+async fn a_change_of_an_owner_during_an_attempt_is_not_undone_by_its_answer() {
     let Some(Scene { database, chain, time, script, store, deliverer }) = scene().await else { return };
     let (made, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(1);
@@ -344,7 +340,7 @@ async fn the_last_attempts_of_an_endpoint_are_remembered_the_newest_first() {
 }
 
 #[tokio::test]
-async fn what_owners_change_stands_in_the_audit_log_without_what_opens_anything() {
+async fn changes_of_owners_are_in_the_audit_log_without_credentials() {
     let Some(Scene { chain, time, store, database, .. }) = scene().await else { return };
     let url = "https://hooks.example:8443/token-in-the-path?key=in-the-query";
     let (made, first) = store.create(BY, &endpoint(url, &chain.first()), &settings(), time.now()).await.unwrap();
@@ -359,7 +355,7 @@ async fn what_owners_change_stands_in_the_audit_log_without_what_opens_anything(
     store.resume(BY, id, time.now()).await.unwrap();
     let (_, second) = store.rotate_secret(BY, id, time.now()).await.unwrap();
     store.delete(BY, id, time.now()).await.unwrap();
-    // What is refused changes nothing.
+    // Refused requests change nothing.
     assert!(store.pause(BY, id, time.now()).await.is_err());
     let mut session = database.accounts().await.session().await.unwrap();
     let rows = query("SELECT at, actor, action, subject, detail FROM audit ORDER BY id");

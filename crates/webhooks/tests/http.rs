@@ -1,4 +1,4 @@
-//! What is sent over real connections, and where none is made.
+//! Requests over real connections, and refused connections.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -94,7 +94,7 @@ async fn redirects_are_not_followed_and_bodies_are_not_read() {
 }
 
 #[tokio::test]
-async fn answers_that_are_none_are_failures_with_a_reason() {
+async fn invalid_answers_are_failures_with_a_reason() {
     let short = WebhookSettings { attempt_seconds: 1, ..settings() };
     let silent = server("").await;
     let url = format!("http://127.0.0.1:{}/", silent.port);

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use support::{Time, endpoint, settings};
 use tokio::sync::Notify;
 
-/// The filter that no event passes.
+/// A filter that no event matches.
 const NOTHING: &str = r#"{"kinds":[]}"#;
 
 /// Blocks of one event; positions are their numbers.
@@ -77,7 +77,7 @@ impl Transport for Receivers {
     }
 }
 
-/// Seconds until something is so.
+/// Seconds until a condition holds.
 async fn until(is_so: impl Fn() -> bool) -> f64 {
     let began = Instant::now();
     while !is_so() {
@@ -137,9 +137,9 @@ async fn rounds(endpoints: u64, accounts: i64) -> Option<[f64; 3]> {
     assert_eq!(receivers.0.load(Ordering::SeqCst), 2 * endpoints);
     for account in 0..accounts {
         let owner = Owner { account: AccountId(account), actor: "test" };
-        for known in webhooks.list(owner.account).await.unwrap() {
+        for record in webhooks.list(owner.account).await.unwrap() {
             let changes = paraffin_webhooks::EndpointChanges { filter: Some(NOTHING.to_owned()), ..Default::default() };
-            store.update(owner, known.id, &changes, time.now()).await.unwrap();
+            store.update(owner, record.id, &changes, time.now()).await.unwrap();
         }
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
@@ -161,7 +161,7 @@ async fn a_block_reaches_all_endpoints_whether_of_many_accounts_or_of_one() {
         let Some([first, second, passed_over]) = rounds(endpoints, accounts).await else { return };
         let grown = status_mib("VmHWM:").saturating_sub(before);
         println!("{endpoints},{accounts},{first:.1},{second:.1},{passed_over:.1},{grown}");
-        // 12 ms for each endpoint, whoever they belong to.
+        // 12 ms for each endpoint, whatever the accounts.
         if is_long {
             assert!(second < 120.0 && grown < 128, "{second} s, {grown} MiB");
         }

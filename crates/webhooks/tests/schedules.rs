@@ -90,18 +90,18 @@ impl<'a> World<'a> {
         instance.task = Some(tokio::spawn(async move { deliverer.deliver(id).await }));
     }
 
-    /// Kills an instance wherever it is, and starts another one in its stead.
+    /// Kills an instance at any point, and starts another one.
     async fn kill(&mut self, which: usize) {
         if let Some(task) = self.instances[which].task.take() {
             task.abort();
-            // What it ends with does not matter any more.
+            // Its result is ignored.
             let _ = task.await;
         }
         self.kills += 1;
         self.instances[which] = self.instance(which).await;
     }
 
-    /// Something that owners do; none of it loses an event.
+    /// An operation of the owner; none loses an event.
     async fn change(&mut self) {
         let (store, now) = (self.database.open().await, self.time.now());
         let secret: Option<SigningSecret> = match self.random.below(3) {
@@ -182,7 +182,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Everything works from now on: the receiver has to come to the state of the chain.
+    /// From now on nothing fails: the receiver has to reach the state of the chain.
     async fn finish(&mut self) {
         for _ in 0..2_000 {
             if self.receiver.events() == self.chain.all_events() {

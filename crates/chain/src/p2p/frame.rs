@@ -36,9 +36,9 @@ pub enum FrameError {
 pub fn decode(buffer: &mut BytesMut, magic: Magic) -> Result<Option<NetworkMessage>, FrameError> {
     let begin = buffer.len().min(4);
     if buffer[..begin] != magic.to_bytes()[..begin] {
-        let mut told = [0; 4];
-        told[..begin].copy_from_slice(&buffer[..begin]);
-        return Err(FrameError::Magic(told));
+        let mut received = [0; 4];
+        received[..begin].copy_from_slice(&buffer[..begin]);
+        return Err(FrameError::Magic(received));
     }
     let Some(length) = buffer.get(16..20).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes) else {
         return Ok(None);
@@ -111,7 +111,7 @@ mod tests {
         "reject",
         "addrv2",
         "wtxidrelay",
-        "stranger",
+        "unknown",
     ];
 
     fn frame(command: &str, payload: &[u8]) -> BytesMut {

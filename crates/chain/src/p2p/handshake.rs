@@ -18,10 +18,10 @@ const PROTOCOL_VERSION: u32 = 70_016;
 const PROTOCOL_VERSION_MIN: u32 = 70_012;
 /// Messages that a peer may send before its `verack`; Bitcoin Core sends four.
 const OPENING_MESSAGES_MAX: usize = 32;
-/// What is kept of a peer's user agent.
+/// Longest stored user agent of a peer.
 const USER_AGENT_CHARS_MAX: usize = 256;
 
-/// What a peer reported about itself.
+/// The `version` message of a peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerInfo {
     /// Protocol version.
@@ -54,7 +54,7 @@ pub(super) async fn read_message(
     }
 }
 
-/// Shakes hands. What the peer sent after its `verack` stays in the buffer that is returned.
+/// Performs the handshake. Bytes after the peer's `verack` are returned in the buffer.
 pub(super) async fn shake_hands(
     stream: &mut TcpStream,
     address: SocketAddr,

@@ -1,7 +1,7 @@
 //! A small client of Bitcoin's peer-to-peer protocol (version 1 transport).
 //!
-//! [`Peer::connect`] shakes hands with one node and gives a [`Peer`] to ask with and a stream of [`PeerEvent`]s to listen to.
-//! When the connection ends the last event says why; connecting again is the caller's matter. Memory is bounded: a message of
+//! [`Peer::connect`] performs the handshake with one node and returns a [`Peer`] for requests and a stream of [`PeerEvent`]s.
+//! When the connection ends the last event has the reason; reconnecting is up to the caller. Memory is bounded: a message of
 //! more than 4 MiB, more inventory or headers than the protocol allows, a wrong checksum or a wrong network ends the connection.
 
 mod frame;

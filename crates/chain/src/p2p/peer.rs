@@ -31,7 +31,7 @@ const EVENTS_MAX: usize = 256;
 /// A peer that is silent for longer is gone: Bitcoin Core pings every two minutes.
 const SILENCE_MAX: Duration = Duration::from_mins(5);
 
-/// How to connect to a peer.
+/// Options of a connection to a peer.
 #[derive(Debug, Clone)]
 pub struct PeerOptions {
     /// Network whose magic is expected.
@@ -48,7 +48,7 @@ pub struct PeerOptions {
     pub unix_time: i64,
 }
 
-/// Why a peer cannot be asked any more, or did not answer.
+/// Errors of a connection to a peer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeerError {
     /// No connection.
@@ -69,15 +69,15 @@ pub enum PeerError {
     /// The peer does not have the block.
     #[error("the peer does not have block {0}")]
     NotFound(BlockHash),
-    /// The peer sent a block that is not what its hash says.
+    /// The peer sent a block that does not match its hash.
     #[error("the peer sent a broken block: {0}")]
     BadBlock(String),
-    /// More was asked for than one message may hold.
+    /// The request has more entries than one message may hold.
     #[error("a request of {0} entries is larger than the protocol allows")]
     TooMany(usize),
 }
 
-/// What a peer sends without being asked, or in answer to [`Peer::request`].
+/// Unsolicited messages of a peer, and answers to [`Peer::request`].
 #[derive(Debug)]
 pub enum PeerEvent {
     /// Hashes of transactions and blocks that the peer has.
@@ -88,7 +88,7 @@ pub enum PeerEvent {
     Block(Box<Block>),
     /// Headers that no request waits for; unverified.
     Headers(Vec<Header>),
-    /// What the peer does not have of what was requested.
+    /// Requested entries that the peer does not have.
     NotFound(Vec<Inventory>),
     /// The peer will not announce transactions below this feerate, in satoshi per 1000 vbytes.
     FeeFilter(u64),
@@ -110,7 +110,7 @@ pub struct Peer {
     tasks: [AbortHandle; 2],
 }
 
-/// Who waits for which answer.
+/// Pending requests.
 #[derive(Default)]
 struct Waiting {
     headers: Option<oneshot::Sender<Vec<Header>>>,
@@ -153,7 +153,7 @@ impl Peer {
         Ok((peer, receiver))
     }
 
-    /// What the peer reported about itself.
+    /// The peer's `version` message.
     pub fn info(&self) -> &PeerInfo {
         &self.info
     }
@@ -202,7 +202,7 @@ impl Peer {
         }
     }
 
-    /// Asks for transactions or blocks; they come as events, or in [`PeerEvent::NotFound`].
+    /// Requests transactions or blocks; they come as events, or in [`PeerEvent::NotFound`].
     ///
     /// # Errors
     /// `TooMany` above 50,000 entries, `Timeout` or `Closed`.
@@ -213,7 +213,7 @@ impl Peer {
         self.send(NetworkMessage::GetData(inventory)).await
     }
 
-    /// Asks for the inventory of the peer's mempool (BIP35). Bitcoin Core hangs up unless it gave us the `mempool` permission
+    /// Requests the inventory of the peer's mempool (BIP35). Bitcoin Core disconnects unless it gave us the `mempool` permission
     /// or serves bloom filters.
     ///
     /// # Errors
@@ -323,7 +323,7 @@ impl Reader {
         let _ = self.events.send(PeerEvent::Closed(reason)).await;
     }
 
-    /// Hands a message to its receiver. The error says that the receiver is gone.
+    /// Passes a message to its receiver. An error means that the receiver was dropped.
     async fn dispatch(&mut self, message: NetworkMessage) -> Result<(), ()> {
         let event = match message {
             NetworkMessage::Ping(nonce) => {
@@ -350,7 +350,7 @@ impl Reader {
             NetworkMessage::Block(block) => {
                 let mut waiters = self.waiting.lock().blocks.remove(&block.block_hash()).unwrap_or_default();
                 let Some(last) = waiters.pop() else {
-                    return self.tell(PeerEvent::Block(Box::new(block))).await;
+                    return self.emit(PeerEvent::Block(Box::new(block))).await;
                 };
                 for waiter in waiters {
                     let _ = waiter.send(Ok(block.clone()));
@@ -370,14 +370,14 @@ impl Reader {
             NetworkMessage::FeeFilter(feerate) => PeerEvent::FeeFilter(feerate.unsigned_abs()),
             _ => return Ok(()),
         };
-        self.tell(event).await
+        self.emit(event).await
     }
 
-    async fn tell(&self, event: PeerEvent) -> Result<(), ()> {
+    async fn emit(&self, event: PeerEvent) -> Result<(), ()> {
         self.events.send(event).await.map_err(|_| ())
     }
 
-    /// Reports to those who wait for a block that the peer does not have it; false when nothing waits for it.
+    /// Fails pending requests for a block that the peer does not have; false when there are none.
     fn fail_block(&self, entry: &Inventory) -> bool {
         let (Inventory::Block(hash) | Inventory::WitnessBlock(hash)) = entry else { return false };
         let Some(waiters) = self.waiting.lock().blocks.remove(hash) else { return false };

@@ -65,7 +65,7 @@ impl Chain {
         seal(self.tip(), EPOCH + height * 600 + salt, txdata)
     }
 
-    /// What each transaction of the block at `height` spends.
+    /// Outputs spent by each transaction of the block at `height`.
     pub(crate) fn spent(&self, height: u32) -> Vec<Vec<TxOut>> {
         self.blocks[height as usize]
             .txdata

@@ -95,7 +95,7 @@ async fn raw_results_pass_through_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_node_that_lies_about_a_hash_is_refused_with_what_was_asked_and_what_came() {
+async fn an_answer_with_another_hash_is_refused_with_both_hashes() {
     let chain = Chain::new(5);
     let (_node, client) = node_serving(&chain, serialize(&chain.blocks[2])).await;
     let text = invalid(client.block(chain.hash(3)).await);
@@ -227,7 +227,7 @@ async fn a_cookie_is_read_again_when_the_node_answers_401() {
 }
 
 #[tokio::test]
-async fn user_and_password_are_sent_and_their_refusal_is_told() {
+async fn user_and_password_are_sent_and_their_refusal_is_reported() {
     let node = FakeNode::start(Chain::new(3)).await;
     node.state.lock().credentials = Some("alice:pässword:".into());
     let auth =
@@ -241,7 +241,7 @@ async fn user_and_password_are_sent_and_their_refusal_is_told() {
 }
 
 #[tokio::test]
-async fn a_node_that_warms_up_is_not_available_and_is_asked_again() {
+async fn a_node_that_warms_up_is_not_available_and_the_call_is_retried_later() {
     let node = FakeNode::start(Chain::new(3)).await;
     let client = node.client();
     let warming = json!({"result": null, "error": {"code": -28, "message": "Verifying blocks…"}, "id": 1});
@@ -279,7 +279,7 @@ async fn a_full_work_queue_is_no_outage() {
 }
 
 #[tokio::test]
-async fn a_block_that_was_followed_before_is_had_again_with_what_it_spends() {
+async fn a_block_that_was_followed_before_is_fetched_again_with_its_spent_outputs() {
     let chain = Chain::new(5);
     let node = FakeNode::start(chain.clone()).await;
     let id = BlockId { height: 4, hash: chain.hash(4) };
@@ -288,7 +288,7 @@ async fn a_block_that_was_followed_before_is_had_again_with_what_it_spends() {
 }
 
 #[tokio::test]
-async fn another_chain_is_refused_before_anything_else_is_asked() {
+async fn another_chain_is_refused_before_any_other_call() {
     let node = FakeNode::start(Chain::new(3)).await;
     node.state.lock().chain_name = "main";
     let client = node.client();
@@ -316,10 +316,10 @@ async fn without_rest_everything_is_done_over_json_rpc() {
     assert_eq!(client.headers_after(BlockHash::all_zeros()).await, Ok(None));
     assert_eq!(client.block(chain.hash(9)).await.unwrap(), serialize(&chain.blocks[9]));
     assert_eq!(client.spent_outputs(chain.hash(9)).await, Ok(None));
-    let asked = node.count("/rest/");
+    let requests = node.count("/rest/");
     client.block(chain.hash(8)).await.unwrap();
     client.spent_outputs(chain.hash(8)).await.unwrap();
-    assert_eq!(node.count("/rest/"), asked, "a missing route is not tried again");
+    assert_eq!(node.count("/rest/"), requests, "a missing route is not tried again");
 }
 
 #[tokio::test]
@@ -440,7 +440,7 @@ async fn connections_are_kept_and_calls_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_node_that_hangs_costs_all_who_wait_one_time_out() {
+async fn a_node_that_hangs_costs_all_waiting_calls_one_timeout() {
     let node = FakeNode::start(Chain::new(3)).await;
     node.hook(|_, _| Some(Reply::Hang));
     let client = node.client_with_timeout(Duration::from_millis(300));

@@ -1,5 +1,5 @@
-//! A node on a loopback port that answers as its script says: a chain, switches for what it serves, and a hook that may answer
-//! any request in its own way. It writes HTTP by hand, because most of what it does wrong no HTTP server would do.
+//! A scripted node on a loopback port: a chain, switches for its features, and a hook that may answer
+//! any request itself. It writes HTTP by hand, because an HTTP server would not produce most of its faults.
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -59,7 +59,7 @@ pub(crate) struct State {
     pub(crate) chain: Chain,
     known: HashMap<BlockHash, (u32, Block)>,
     pub(crate) chain_name: &'static str,
-    /// `user:password` that is asked for.
+    /// `user:password` that is required.
     pub(crate) credentials: Option<String>,
     pub(crate) serves_rest: bool,
     pub(crate) serves_spent: bool,

@@ -1,4 +1,4 @@
-//! The follower: order, reorgs, outages, and what a node may not do.
+//! The follower: order, reorgs, outages, and invalid responses of a node.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ async fn blocks_come_in_order_from_the_genesis_with_txids_offsets_and_spent_outp
 }
 
 #[tokio::test]
-async fn without_rest_the_same_blocks_come_and_nothing_is_told_about_spent_outputs() {
+async fn without_rest_the_same_blocks_come_without_spent_outputs() {
     let chain = Chain::new(1100);
     let node = FakeNode::start(chain.clone()).await;
     node.state.lock().serves_rest = false;
@@ -159,7 +159,7 @@ async fn a_restart_with_a_stale_tip_finds_the_fork() {
 }
 
 #[tokio::test]
-async fn the_node_may_change_its_mind_while_blocks_are_under_way() {
+async fn the_best_chain_may_change_while_blocks_are_fetched() {
     let chain = Chain::new(200);
     let other = chain.fork(50, 160, 1);
     let node = FakeNode::start(chain.clone()).await;
@@ -209,7 +209,7 @@ async fn a_node_that_still_connects_its_headers_is_waited_for() {
     assert!(followed.error().contains("catch up"), "{}", followed.error());
     followed.node.state.lock().headers_ahead = 0;
     followed.node.set_chain(&chain);
-    assert!(followed.is_left_alone().await, "the tip has been told already");
+    assert!(followed.is_left_alone().await, "the tip has been reported already");
     assert_eq!(followed.error(), "");
     assert!(followed.local.disconnected.is_empty());
 }
@@ -266,7 +266,7 @@ async fn a_branch_whose_blocks_are_bad_is_never_switched_to() {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_left_before_it_is_connected_may_vanish() {
+async fn a_branch_that_is_abandoned_before_it_is_connected_may_vanish() {
     let chain = Chain::new(200);
     let other = chain.fork(20, 190, 1);
     let mut followed = Followed::start(FakeNode::start(chain.clone()).await);
@@ -299,14 +299,14 @@ async fn a_block_whose_witnesses_were_stripped_is_refused() {
 }
 
 #[tokio::test]
-async fn a_lie_is_survived_once_the_node_tells_the_truth() {
+async fn an_invalid_response_is_recovered_from_once_the_node_responds_correctly() {
     let chain = Chain::new(20);
     let node = FakeNode::start(chain.clone()).await;
     let wrong = serialize(&chain.blocks[3]);
-    let mut lies = 2;
+    let mut faults = 2;
     node.hook(move |seen, state| {
-        let asked = format!("/rest/block/{}.bin", state.chain.hash(10));
-        (seen.what == asked && std::mem::replace(&mut lies, 0) > 0).then(|| ok(wrong.clone()))
+        let path = format!("/rest/block/{}.bin", state.chain.hash(10));
+        (seen.what == path && std::mem::replace(&mut faults, 0) > 0).then(|| ok(wrong.clone()))
     });
     let mut followed = Followed::start(node);
     followed.reaches(&chain).await;
@@ -327,7 +327,7 @@ async fn headers_that_do_not_link_are_refused() {
 }
 
 #[tokio::test]
-async fn an_outage_is_told_and_survived() {
+async fn an_outage_is_reported_and_survived() {
     let mut chain = Chain::new(20);
     let mut followed = Followed::synced(&chain).await;
     followed.node.stop().await;
@@ -351,7 +351,7 @@ async fn an_outage_in_the_middle_of_a_sync_loses_nothing() {
         followed.local.apply(event);
     }
     followed.node.stop().await;
-    // What lies ready still comes; then there is silence.
+    // Blocks that are ready still come; then there are no events.
     while let Ok(event) = tokio::time::timeout(A_WHILE, followed.follower.next(&followed.local)).await {
         followed.local.apply(event.unwrap());
     }
@@ -414,7 +414,7 @@ async fn chains_without_a_common_block_are_another_network() {
 }
 
 #[tokio::test]
-async fn a_pruned_node_is_told_what_is_missing() {
+async fn a_missing_block_of_a_pruned_node_is_reported() {
     let chain = Chain::new(20);
     let node = FakeNode::start(chain.clone()).await;
     node.state.lock().pruned_below = 10;
@@ -425,7 +425,7 @@ async fn a_pruned_node_is_told_what_is_missing() {
 }
 
 #[tokio::test]
-async fn synced_is_told_once_for_a_tip_and_a_new_block_is_noticed() {
+async fn synced_is_reported_once_for_a_tip_and_a_new_block_is_detected() {
     let mut chain = Chain::new(3);
     let mut followed = Followed::synced(&chain).await;
     assert!(followed.is_left_alone().await);
@@ -491,7 +491,7 @@ async fn no_more_blocks_are_fetched_ahead_than_allowed() {
         most.fetch_max(node.count("/rest/block/") - height, Ordering::Relaxed);
     }
     assert_eq!(most.load(Ordering::Relaxed), 3);
-    assert_eq!(node.count("/rest/spenttxouts"), 0, "not asked for");
+    assert_eq!(node.count("/rest/spenttxouts"), 0, "not requested");
 }
 
 #[tokio::test]
@@ -536,7 +536,7 @@ async fn defaults_follow_the_network() {
     assert_eq!(FollowerOptions::for_network(Network::Regtest).poll, Duration::from_millis(200));
 }
 
-/// A follower that asks by itself once a minute, at the tip of a chain.
+/// A follower with a polling interval of a minute, at the tip of a chain.
 async fn synced_patiently(chain: &Chain) -> Followed {
     let node = FakeNode::start(chain.clone()).await;
     let client = node.client();
@@ -562,7 +562,7 @@ async fn an_announced_block_is_fetched_at_once() {
 }
 
 #[tokio::test]
-async fn a_flood_of_announcements_makes_few_questions() {
+async fn a_flood_of_announcements_causes_few_queries() {
     let chain = Chain::new(10);
     let mut followed = synced_patiently(&chain).await;
     let before = followed.node.count("getbestblockhash");
@@ -575,7 +575,7 @@ async fn a_flood_of_announcements_makes_few_questions() {
     });
     assert!(followed.is_left_alone().await);
     flood.abort();
-    let asked = followed.node.count("getbestblockhash") - before;
+    let queries = followed.node.count("getbestblockhash") - before;
     // Once in 50 ms.
-    assert!((3..=16).contains(&asked), "{asked} questions in {A_WHILE:?}");
+    assert!((3..=16).contains(&queries), "{queries} queries in {A_WHILE:?}");
 }

@@ -251,8 +251,8 @@ async fn broken_messages_end_the_connection_with_the_reason() {
         })
         .await;
         let (peer, mut events) = Peer::connect(address, options()).await.unwrap();
-        let Some(PeerEvent::Closed(told)) = events.recv().await else { panic!("no end") };
-        assert_eq!(told, reason);
+        let Some(PeerEvent::Closed(cause)) = events.recv().await else { panic!("no end") };
+        assert_eq!(cause, reason);
         assert!(peer.headers(vec![], None).await.is_err());
     }
 }

@@ -96,7 +96,7 @@ struct PackageRow<'r> {
     errors: Vec<PackageError<'r>>,
 }
 
-/// What a node has refused, in the words of `ElectrumX`.
+/// A refusal of the node, in the words of `ElectrumX`.
 fn refused(what: &str) -> impl FnOnce(Fault) -> Fault + '_ {
     move |fault| match fault {
         Fault::Node(reason) => Fault::BadRequest(format!("the {what} was rejected by network rules.\n\n{reason}")),
@@ -183,7 +183,7 @@ impl Session {
         }
     }
 
-    /// Calls that the node or the live set has a part in, and proofs.
+    /// Calls that need the node or the live set, and proofs.
     async fn answer_more(&mut self, id: Option<&RawValue>, call: Call) -> Result<(), End> {
         match call {
             Call::Transaction(Transaction { tx_hash, .. }) => {

@@ -1,4 +1,4 @@
-//! Questions about scripts: read together, answered one by one; and notifications.
+//! Queries about scripts, read together and answered one by one; and notifications.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::message::Error;
 use crate::output::Gone;
 use crate::script_hash::{ScriptHash, Status};
 
-/// Scripts that are asked about in one read.
+/// Most scripts of one read.
 const TOGETHER_MAX: usize = 64;
 
 /// A transaction of a history.
@@ -60,7 +60,7 @@ pub(super) fn mark(status: Option<Status>) -> Option<StatusMark> {
 }
 
 impl Session {
-    /// Reads the answers to the questions about scripts that come next, unless some are there.
+    /// Reads the answers to the next queries about scripts, unless some are buffered.
     pub(super) async fn read_ready(&mut self, items: &[Item<'_>]) {
         if !self.ready.is_empty() || items.first().is_none_or(|item| question(item).is_none()) {
             return;
@@ -87,7 +87,7 @@ impl Session {
         Ok(status)
     }
 
-    /// Forgets a subscription; whether there was one.
+    /// Removes a subscription; returns whether there was one.
     pub(super) fn unsubscribe(&mut self, script: &ScriptHash) -> bool {
         let was_there = self.scripts.remove(script).is_some();
         if was_there {
@@ -99,7 +99,7 @@ impl Session {
         was_there
     }
 
-    /// Writes the answer to a question.
+    /// Writes the answer to a query.
     pub(super) async fn write_script(&mut self, answer: &ScriptAnswer) -> Result<(), Gone> {
         let output = &mut self.output;
         match answer {
@@ -116,11 +116,11 @@ impl Session {
         }
     }
 
-    /// Sends what has changed of what the client has subscribed to. Without a change everything is looked at.
+    /// Sends notifications of changed subscriptions. Without `changes` all subscriptions are checked.
     pub(super) async fn notify(&mut self, change: Option<&Changes>) -> Result<(), End> {
         let tip = change.map_or_else(|| self.api.tip(), |change| change.tip);
-        if let (Some(known), Some(tip)) = (self.tip, tip)
-            && known != tip.header
+        if let (Some(sent), Some(tip)) = (self.tip, tip)
+            && sent != tip.header
         {
             self.tip = Some(tip.header);
             self.output.notification("blockchain.headers.subscribe", &[HeaderRow::from(tip)]).await?;
@@ -147,7 +147,7 @@ impl Session {
             for (script, answer) in answered.iter().zip(answers) {
                 match answer {
                     Ok(ScriptAnswer::Status(status)) => self.notify_status(*script, status).await?,
-                    // A subscription that cannot be kept up is worth nothing: the client connects again and asks.
+                    // A subscription that cannot be updated ends the session: the client reconnects and queries again.
                     Ok(_) | Err(_) => return Err(End::Gone),
                 }
             }
@@ -159,9 +159,9 @@ impl Session {
     }
 
     async fn notify_status(&mut self, script: ScriptHash, status: Option<Status>) -> Result<(), Gone> {
-        let Some(known) = self.scripts.get_mut(&script) else { return Ok(()) };
+        let Some(sent) = self.scripts.get_mut(&script) else { return Ok(()) };
         let now = mark(status);
-        if std::mem::replace(known, now) == now {
+        if std::mem::replace(sent, now) == now {
             return Ok(());
         }
         self.output.notification("blockchain.scripthash.subscribe", &(script, status)).await

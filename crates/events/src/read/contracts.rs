@@ -4,7 +4,7 @@ use paraffin_alkanes::{BlockTrace, CallKind, ChainState, Trace, TraceEvent, Trac
 use paraffin_amm::{Call, calls};
 use paraffin_primitives::AlkaneId;
 
-use super::{EventReader, Found, Numbers, Placed, SECOND_HALF};
+use super::{EventCollector, EventReader, Numbers, SECOND_HALF, TransactionPosition};
 use crate::event::{CallEvent, CallStatus, CallType, Event, Holder, TransferEvent};
 use crate::{EventError, Kind, PreparedFilter};
 
@@ -12,24 +12,24 @@ use crate::{EventError, Kind, PreparedFilter};
 const OF_CALLS: u32 = SECOND_HALF / 2;
 
 impl EventReader {
-    pub(super) fn contracts(&self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
-        let height = found.block.height;
+    pub(super) fn contracts(&self, filter: &PreparedFilter, collector: &mut EventCollector) -> Result<(), EventError> {
+        let height = collector.block.height;
         let state = ChainState::at(self.snapshot(), height);
         let (mut numbers, mut moved) = (Numbers::default(), Numbers::default());
         for traced in state.each_block_trace(height)? {
             let traced = traced?;
             let calls = calls(&traced.trace);
             if filter.wants(Kind::Call) {
-                write_calls(&traced, &calls, filter, &mut numbers, found)?;
-                write_omitted(&traced, filter, &mut numbers, found)?;
+                write_calls(&traced, &calls, filter, &mut numbers, collector)?;
+                write_omitted(&traced, filter, &mut numbers, collector)?;
             }
             if filter.wants(Kind::Transfer) && traced.stands {
-                let of = Placed { transaction: traced.transaction_index, txid: traced.outpoint.txid };
+                let of = TransactionPosition { transaction: traced.transaction_index, txid: traced.outpoint.txid };
                 for (from, to, transfer) in transfers(&calls) {
                     let number = OF_CALLS.saturating_add(moved.next(of.transaction));
                     let Transfer { id: alkane, value: amount } = transfer;
                     if filter.alkanes.as_ref().is_none_or(|wanted| wanted.contains(&alkane)) {
-                        found.push(of, Kind::Transfer, number, |occasion| {
+                        collector.push(of, Kind::Transfer, number, |occasion| {
                             Event::Transfer(TransferEvent { occasion, alkane, amount, from, to })
                         })?;
                     }
@@ -46,19 +46,19 @@ fn write_calls(
     calls: &[Call<'_>],
     filter: &PreparedFilter,
     numbers: &mut Numbers,
-    found: &mut Found,
+    collector: &mut EventCollector,
 ) -> Result<(), EventError> {
     for call in calls.iter().filter(|call| !call.is_static) {
         let contract = call.context.myself;
         let call = CallFacts {
             contract,
-            // The code of a contract's template runs in the name of whoever called the contract.
+            // The code of a contract's template runs in the name of the contract's caller.
             caller: Some(call.context.caller).filter(|caller| *caller != AlkaneId::default()),
             call_type: if call.kind == CallKind::Delegate { CallType::Delegate } else { CallType::Call },
             inputs: &call.context.inputs,
             is_kept: traced.stands && call.stands,
         };
-        write_call(traced, call, filter, numbers, found)?;
+        write_call(traced, call, filter, numbers, collector)?;
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ fn write_omitted(
     traced: &BlockTrace,
     filter: &PreparedFilter,
     numbers: &mut Numbers,
-    found: &mut Found,
+    collector: &mut EventCollector,
 ) -> Result<(), EventError> {
     let Trace { events } = &traced.trace;
     let [TraceEvent::Omitted { status, contracts, .. }] = &events[..] else { return Ok(()) };
@@ -80,7 +80,7 @@ fn write_omitted(
             inputs: &[],
             is_kept: traced.stands && *status == TraceStatus::Success,
         };
-        write_call(traced, call, filter, numbers, found)?;
+        write_call(traced, call, filter, numbers, collector)?;
     }
     Ok(())
 }
@@ -99,9 +99,9 @@ fn write_call(
     call: CallFacts<'_>,
     filter: &PreparedFilter,
     numbers: &mut Numbers,
-    found: &mut Found,
+    collector: &mut EventCollector,
 ) -> Result<(), EventError> {
-    let of = Placed { transaction: traced.transaction_index, txid: traced.outpoint.txid };
+    let of = TransactionPosition { transaction: traced.transaction_index, txid: traced.outpoint.txid };
     let number = numbers.next(of.transaction);
     let CallFacts { contract, caller, call_type, inputs, is_kept } = call;
     if filter.contracts.as_ref().is_some_and(|wanted| !wanted.contains(&contract)) {
@@ -109,23 +109,23 @@ fn write_call(
     }
     let (vout, status) = (traced.outpoint.vout, if is_kept { CallStatus::Success } else { CallStatus::Revert });
     let inputs = inputs.iter().map(u128::to_string).collect();
-    found.push(of, Kind::Call, number, |occasion| {
+    collector.push(of, Kind::Call, number, |occasion| {
         Event::Call(CallEvent { occasion, vout, contract, caller, call_type, inputs, status })
     })
 }
 
-/// What the calls of a message that were kept moved, in the order in which it happened: what comes in when a call begins, what goes back
+/// Transfers of the successful calls of a message, in order: incoming alkanes when a call begins, returned alkanes
 /// when it ends.
 fn transfers(calls: &[Call<'_>]) -> Vec<(Holder, Holder, Transfer)> {
     let mut moved = Vec::new();
     let mut open: Vec<usize> = Vec::new();
-    for (place, call) in calls.iter().enumerate() {
+    for (index, call) in calls.iter().enumerate() {
         while open.last().is_some_and(|top| call.parent != Some(*top)) {
             if let Some(ended) = open.pop() {
                 give_back(&calls[ended], &mut moved);
             }
         }
-        open.push(place);
+        open.push(index);
         if let Some((contract, caller)) = parties(call) {
             add(&mut moved, &caller, &contract, &call.context.incoming);
         }

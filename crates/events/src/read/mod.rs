@@ -19,14 +19,14 @@ use crate::cursor::index_of;
 use crate::event::{BlockConnected, Event, Occasion, TransferEvent};
 use crate::{Checksum, Cursor, EventError, Kind, PreparedFilter};
 
-/// About what an event takes beside its text, bytes.
+/// Estimated memory of an event beside its text, bytes.
 const EVENT_BYTES: usize = 48;
-/// About what a transfer takes with its addresses, bytes.
+/// Estimated memory of a transfer with its addresses, bytes.
 const TRANSFER_BYTES: usize = size_of::<(u64, TransferEvent)>() + 160;
-/// Numbers of events that come after the others of their kind in a transaction: what it makes, after what it spends.
+/// First number of the second group of events of a kind in a transaction: created after spent outputs.
 const SECOND_HALF: u32 = 1 << 28;
 
-/// An event as it is sent, and its place in its block.
+/// An event as it is sent, and its position in its block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocatedEvent {
     /// The index of its cursor.
@@ -46,14 +46,14 @@ pub struct BlockEvents {
     pub checksum: Checksum,
 }
 
-/// A module beside the market index that keeps the trades of pools which no factory lists.
+/// A module beside the market index with the trades of pools that no factory lists.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolModule {
     /// Its number in the store.
     pub id: ModuleId,
     /// Its tables of trades.
     pub journal: Journal,
-    /// What it is called where it is missing.
+    /// Its name in the error where it is missing.
     pub name: &'static str,
 }
 
@@ -95,7 +95,7 @@ impl EventReader {
     /// The newest block whose events can be read by a filter; `None` while there is none.
     ///
     /// # Errors
-    /// [`EventError::NotIndexed`] where the filter asks for what this instance does not index; those of reading.
+    /// [`EventError::NotIndexed`] where the filter needs an index that this instance does not have; those of reading.
     pub fn newest(&self, filter: &PreparedFilter) -> Result<Option<Height>, EventError> {
         let Some(tip) = self.bitcoin.tip()? else { return Ok(None) };
         let unlisted = self.unlisted_pools.map(|pools| (&[Kind::Trade][..], pools.id, pools.name));
@@ -123,26 +123,27 @@ impl EventReader {
         let Some(header) = self.bitcoin.block_header(height)? else { return Ok(None) };
         let block = BlockId { height, hash: header.block_hash() };
         let may_keep = Arc::clone(&self.may_keep);
-        let mut found = Found { block, network: self.bitcoin.network(), events: Vec::new(), transfers: None, may_keep };
+        let mut collector =
+            EventCollector { block, network: self.bitcoin.network(), events: Vec::new(), transfers: None, may_keep };
         if filter.wants(Kind::Block) {
             let previous_hash = header.prev_blockhash;
-            found.push_at(0, None, |occasion| {
+            collector.push_at(0, None, |occasion| {
                 Event::BlockConnected(BlockConnected { occasion, previous_hash, time: header.time })
             })?;
         }
         if filter.wants(Kind::Address) || filter.wants(Kind::Transfer) {
-            self.outputs(filter, &mut found)?;
+            self.outputs(filter, &mut collector)?;
         }
         if filter.wants(Kind::Transfer) || filter.wants(Kind::Call) {
-            self.contracts(filter, &mut found)?;
+            self.contracts(filter, &mut collector)?;
         }
         if filter.wants(Kind::Trade) {
-            self.trades(filter, &mut found)?;
+            self.trades(filter, &mut collector)?;
         }
         if filter.wants(Kind::Inscription) || filter.wants(Kind::Rune) {
-            self.ordinals(filter, &mut found)?;
+            self.ordinals(filter, &mut collector)?;
         }
-        Ok(Some(found.finish()))
+        Ok(Some(collector.finish()))
     }
 
     /// The transfers of the block at `height` that pass a filter, in the order of their events, for programs that have no use for their
@@ -161,17 +162,18 @@ impl EventReader {
         }
         let block = BlockId { height, hash: header.block_hash() };
         let (network, may_keep) = (self.bitcoin.network(), Arc::clone(&self.may_keep));
-        let mut found = Found { block, network, events: Vec::new(), transfers: Some(Vec::new()), may_keep };
-        self.outputs(filter, &mut found)?;
-        self.contracts(filter, &mut found)?;
-        let mut transfers = found.transfers.unwrap_or_default();
+        let mut collector =
+            EventCollector { block, network, events: Vec::new(), transfers: Some(Vec::new()), may_keep };
+        self.outputs(filter, &mut collector)?;
+        self.contracts(filter, &mut collector)?;
+        let mut transfers = collector.transfers.unwrap_or_default();
         transfers.sort_by_key(|(index, _)| *index);
         Ok(Some(transfers.into_iter().map(|(_, transfer)| transfer).collect()))
     }
 }
 
-/// Events of a block as they are found.
-struct Found {
+/// Collects the events of a block.
+struct EventCollector {
     block: BlockId,
     network: Network,
     events: Vec<LocatedEvent>,
@@ -180,18 +182,18 @@ struct Found {
     may_keep: MayKeep,
 }
 
-/// A transaction and its place in the block.
+/// A transaction and its index in the block.
 #[derive(Clone, Copy)]
-struct Placed {
+struct TransactionPosition {
     transaction: u32,
     txid: Txid,
 }
 
-impl Found {
+impl EventCollector {
     /// Adds an event of a transaction. `number` is its number among those of its kind, whether or not the others are wanted.
     fn push(
         &mut self,
-        of: Placed,
+        of: TransactionPosition,
         kind: Kind,
         number: u32,
         event: impl FnOnce(Occasion) -> Event,

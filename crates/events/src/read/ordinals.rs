@@ -6,23 +6,27 @@ use bitcoin::{OutPoint, Txid};
 use ordinals::SatPoint;
 use paraffin_ordinals_index::reader::{BlockMoves, InscriptionMove, MovesWanted, RuneHolding};
 
-use super::{EventReader, Found, Numbers, Placed, SECOND_HALF};
+use super::{EventCollector, EventReader, Numbers, SECOND_HALF, TransactionPosition};
 use crate::event::{Event, Holder, InscriptionAction, InscriptionEvent, InscriptionPlace, RuneEvent};
 use crate::filter::NamedRune;
 use crate::{EventError, Kind, PreparedFilter};
 
-/// The place of each transaction of a block.
-struct Places(HashMap<Txid, u32>);
+/// The index of each transaction of a block.
+struct TransactionPositions(HashMap<Txid, u32>);
 
-impl Places {
-    fn of(&self, txid: Txid) -> Option<Placed> {
-        self.0.get(&txid).map(|transaction| Placed { transaction: *transaction, txid })
+impl TransactionPositions {
+    fn of(&self, txid: Txid) -> Option<TransactionPosition> {
+        self.0.get(&txid).map(|transaction| TransactionPosition { transaction: *transaction, txid })
     }
 }
 
 impl EventReader {
-    pub(super) fn ordinals(&mut self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
-        let height = found.block.height;
+    pub(super) fn ordinals(
+        &mut self,
+        filter: &PreparedFilter,
+        collector: &mut EventCollector,
+    ) -> Result<(), EventError> {
+        let height = collector.block.height;
         let wanted = MovesWanted { inscriptions: filter.wants(Kind::Inscription), runes: filter.wants(Kind::Rune) };
         let Some(moves) = self.moves.of_block(height, wanted)? else {
             return Err(EventError::HistoryNotKept { from: self.snapshot().undo_from()? });
@@ -33,21 +37,21 @@ impl EventReader {
         }
         let txids = self.bitcoin.block_txids(height)?.unwrap_or_default();
         let coinbase = txids.first().copied();
-        let places = Places((0..).zip(&txids).map(|(place, txid)| (*txid, place)).collect());
-        self.inscriptions(inscriptions, &places, coinbase, filter, found)?;
-        self.runes(runes, &places, filter, found)
+        let positions = TransactionPositions((0..).zip(&txids).map(|(position, txid)| (*txid, position)).collect());
+        self.inscriptions(inscriptions, &positions, coinbase, filter, collector)?;
+        self.runes(runes, &positions, filter, collector)
     }
 
-    /// Each inscription with the transaction that brought it where it is after the block.
+    /// Each inscription with the transaction that moved it to its location after the block.
     fn inscriptions(
         &self,
         moves: Vec<InscriptionMove>,
-        places: &Places,
+        positions: &TransactionPositions,
         coinbase: Option<Txid>,
         filter: &PreparedFilter,
-        found: &mut Found,
+        collector: &mut EventCollector,
     ) -> Result<(), EventError> {
-        let mut placed: Vec<(Placed, InscriptionMove)> = Vec::with_capacity(moves.len());
+        let mut ordered: Vec<(TransactionPosition, InscriptionMove)> = Vec::with_capacity(moves.len());
         for moved in moves {
             let txid = match (&moved.to, &moved.from) {
                 (Some(to), _) => Some(to.outpoint.txid),
@@ -55,44 +59,48 @@ impl EventReader {
                 (None, None) => Some(moved.id.txid),
                 (None, Some(_)) => coinbase,
             };
-            placed.extend(txid.and_then(|txid| places.of(txid)).map(|of| (of, moved)));
+            ordered.extend(txid.and_then(|txid| positions.of(txid)).map(|of| (of, moved)));
         }
         // The order within a transaction is that of the numbering.
-        placed.sort_by_key(|(of, _)| of.transaction);
+        ordered.sort_by_key(|(of, _)| of.transaction);
         let mut numbers = Numbers::default();
-        for (of, InscriptionMove { id, number, from, to }) in placed {
+        for (of, InscriptionMove { id, number, from, to }) in ordered {
             let order = numbers.next(of.transaction);
             if filter.inscriptions.as_ref().is_some_and(|wanted| !wanted.contains(&id)) {
                 continue;
             }
             let action = if from.is_some() { InscriptionAction::Moved } else { InscriptionAction::Created };
-            let from = from.map(|point| self.place(point, found)).transpose()?;
-            let to = to.map(|point| self.place(point, found)).transpose()?;
-            found.push(of, Kind::Inscription, order, |occasion| {
+            let from = from.map(|point| self.sat_location(point, collector)).transpose()?;
+            let to = to.map(|point| self.sat_location(point, collector)).transpose()?;
+            collector.push(of, Kind::Inscription, order, |occasion| {
                 Event::Inscription(InscriptionEvent { occasion, inscription: id, number, action, from, to })
             })?;
         }
         Ok(())
     }
 
-    fn place(&self, SatPoint { outpoint, offset }: SatPoint, found: &Found) -> Result<InscriptionPlace, EventError> {
-        Ok(InscriptionPlace { outpoint, offset, address: self.address_of(&outpoint, found)? })
+    fn sat_location(
+        &self,
+        SatPoint { outpoint, offset }: SatPoint,
+        collector: &EventCollector,
+    ) -> Result<InscriptionPlace, EventError> {
+        Ok(InscriptionPlace { outpoint, offset, address: self.address_of(&outpoint, collector)? })
     }
 
-    fn address_of(&self, outpoint: &OutPoint, found: &Found) -> Result<Option<String>, EventError> {
+    fn address_of(&self, outpoint: &OutPoint, collector: &EventCollector) -> Result<Option<String>, EventError> {
         let output = self.bitcoin.output(outpoint)?;
-        Ok(output.and_then(|output| found.address(&output.script_pubkey)))
+        Ok(output.and_then(|output| collector.address(&output.script_pubkey)))
     }
 
-    /// What spent outputs bring to transactions, and what outputs that the block does not spend get of them.
+    /// Runes that spent outputs bring to transactions, and runes of new outputs that the block does not spend.
     fn runes(
         &self,
         holdings: Vec<RuneHolding>,
-        places: &Places,
+        positions: &TransactionPositions,
         filter: &PreparedFilter,
-        found: &mut Found,
+        collector: &mut EventCollector,
     ) -> Result<(), EventError> {
-        let mut placed: Vec<((bool, u32, u32), Placed, RuneHolding)> = Vec::with_capacity(holdings.len());
+        let mut ordered: Vec<((bool, u32, u32), TransactionPosition, RuneHolding)> = Vec::with_capacity(holdings.len());
         for holding in holdings {
             let (txid, number) = if holding.is_spent {
                 let spend = self.bitcoin.outspend(&holding.outpoint)?;
@@ -100,14 +108,14 @@ impl EventReader {
             } else {
                 (Some(holding.outpoint.txid), holding.outpoint.vout)
             };
-            if let Some(of) = txid.and_then(|txid| places.of(txid)) {
-                placed.push(((!holding.is_spent, of.transaction, number), of, holding));
+            if let Some(of) = txid.and_then(|txid| positions.of(txid)) {
+                ordered.push(((!holding.is_spent, of.transaction, number), of, holding));
             }
         }
-        placed.sort_unstable_by_key(|(order, _, _)| *order);
+        ordered.sort_unstable_by_key(|(order, _, _)| *order);
         let mut numbers = [Numbers::default(), Numbers::default()];
-        for (_, of, RuneHolding { outpoint, is_spent, runes }) in placed {
-            let address = self.address_of(&outpoint, found)?;
+        for (_, of, RuneHolding { outpoint, is_spent, runes }) in ordered {
+            let address = self.address_of(&outpoint, collector)?;
             for (rune, name, amount) in runes {
                 let number = numbers[usize::from(is_spent)].next(of.transaction);
                 let names = [NamedRune::Id(rune), NamedRune::Name(name.rune.0)];
@@ -121,7 +129,7 @@ impl EventReader {
                     (SECOND_HALF.saturating_add(number), Holder::Transaction, output)
                 };
                 let name = name.to_string();
-                found.push(of, Kind::Rune, number, |occasion| {
+                collector.push(of, Kind::Rune, number, |occasion| {
                     Event::Rune(RuneEvent { occasion, rune, name, amount, from, to })
                 })?;
             }

@@ -5,20 +5,20 @@ use paraffin_alkanes::ChainState;
 use paraffin_bitcoin_index::{BlockOutput, OutputUse};
 use paraffin_primitives::{AlkaneId, Height};
 
-use super::{EventReader, Found, Numbers, Placed, SECOND_HALF};
+use super::{EventCollector, EventReader, Numbers, SECOND_HALF, TransactionPosition};
 use crate::event::{AddressEvent, Direction, Event, Holder, TransferEvent};
 use crate::{EventError, Kind, PreparedFilter};
 
 /// An output with alkanes that a block spends, or that it makes and does not spend.
 struct Holding {
-    of: Placed,
+    of: TransactionPosition,
     usage: OutputUse,
     outpoint: bitcoin::OutPoint,
     script: ScriptBuf,
     alkanes: Vec<(AlkaneId, u128)>,
 }
 
-/// What outputs hold before and after a block.
+/// Alkanes of outputs before and after a block.
 struct Sheets {
     before: Option<ChainState>,
     after: ChainState,
@@ -37,7 +37,7 @@ impl Sheets {
             OutputUse::Spent(_) => self.before.as_ref(),
         };
         let Some(state) = state else { return Ok(Vec::new()) };
-        // Most outputs have no such row, which is known without reading a file.
+        // Most outputs have no such row, which a filter in memory shows.
         if state.output(&output.outpoint)?.is_none() {
             return Ok(Vec::new());
         }
@@ -47,19 +47,25 @@ impl Sheets {
 
 impl EventReader {
     /// Reads the outputs of the block once for both kinds.
-    pub(super) fn outputs(&self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
-        let height = found.block.height;
+    pub(super) fn outputs(&self, filter: &PreparedFilter, collector: &mut EventCollector) -> Result<(), EventError> {
+        let height = collector.block.height;
         let sheets = filter.wants(Kind::Transfer).then(|| Sheets::of(self, height));
         let mut holdings = Vec::new();
         self.bitcoin.visit_block(height, |output| -> Result<(), EventError> {
             if filter.scripts.contains(&output.script) {
-                watched(&output, found)?;
+                watched(&output, collector)?;
             }
             let Some(sheets) = &sheets else { return Ok(()) };
             let alkanes = sheets.alkanes(&output)?;
             if !alkanes.is_empty() {
                 let BlockOutput { transaction, txid, usage, outpoint, script, .. } = output;
-                holdings.push(Holding { of: Placed { transaction, txid }, usage, outpoint, script, alkanes });
+                holdings.push(Holding {
+                    of: TransactionPosition { transaction, txid },
+                    usage,
+                    outpoint,
+                    script,
+                    alkanes,
+                });
             }
             Ok(())
         })?;
@@ -72,14 +78,14 @@ impl EventReader {
                 if filter.alkanes.as_ref().is_some_and(|wanted| !wanted.contains(&alkane)) {
                     continue;
                 }
-                let address = found.address(&holding.script);
+                let address = collector.address(&holding.script);
                 let output = Holder::Output { outpoint: holding.outpoint, address };
                 let (number, from, to) = if is_made {
                     (SECOND_HALF.saturating_add(number), Holder::Transaction, output)
                 } else {
                     (number, output, Holder::Transaction)
                 };
-                found.push(holding.of, Kind::Transfer, number, |occasion| {
+                collector.push(holding.of, Kind::Transfer, number, |occasion| {
                     Event::Transfer(TransferEvent { occasion, alkane, amount, from, to })
                 })?;
             }
@@ -88,14 +94,14 @@ impl EventReader {
     }
 }
 
-fn watched(output: &BlockOutput, found: &mut Found) -> Result<(), EventError> {
+fn watched(output: &BlockOutput, collector: &mut EventCollector) -> Result<(), EventError> {
     let (direction, number, order) = match output.usage {
         OutputUse::Spent(vin) => (Direction::Spend, vin, vin),
         OutputUse::Made(vout) => (Direction::Receive, vout, SECOND_HALF.saturating_add(vout)),
     };
-    let address = found.address(&output.script);
-    let of = Placed { transaction: output.transaction, txid: output.txid };
-    found.push(of, Kind::Address, order, |occasion| {
+    let address = collector.address(&output.script);
+    let of = TransactionPosition { transaction: output.transaction, txid: output.txid };
+    collector.push(of, Kind::Address, order, |occasion| {
         Event::Address(AddressEvent {
             occasion,
             direction,

@@ -4,18 +4,18 @@ use paraffin_alkanes::Transfer;
 use paraffin_amm::{Action, Markets};
 use paraffin_primitives::AlkaneId;
 
-use super::{EventReader, Found, Placed, SECOND_HALF};
+use super::{EventCollector, EventReader, SECOND_HALF, TransactionPosition};
 use crate::event::{Event, MovedAmount, TradeEvent};
 use crate::{EventError, Kind, PreparedFilter};
 
 impl EventReader {
-    pub(super) fn trades(&self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
-        let factories = Markets::at(self.snapshot(), found.block.height);
-        trades_of(&factories, 0, |_| Ok(true), filter, found)?;
+    pub(super) fn trades(&self, filter: &PreparedFilter, collector: &mut EventCollector) -> Result<(), EventError> {
+        let factories = Markets::at(self.snapshot(), collector.block.height);
+        trades_of(&factories, 0, |_| Ok(true), filter, collector)?;
         let Some(pools) = self.unlisted_pools else { return Ok(()) };
-        let unlisted = Markets::over(pools.journal, self.snapshot(), found.block.height);
+        let unlisted = Markets::over(pools.journal, self.snapshot(), collector.block.height);
         // A contract that answers as both kinds of pool is reported once, as that of its factory.
-        trades_of(&unlisted, SECOND_HALF, |id| Ok(factories.pool(id)?.is_none()), filter, found)
+        trades_of(&unlisted, SECOND_HALF, |id| Ok(factories.pool(id)?.is_none()), filter, collector)
     }
 }
 
@@ -25,18 +25,18 @@ fn trades_of(
     first: u32,
     is_counted: impl Fn(AlkaneId) -> Result<bool, EventError>,
     filter: &PreparedFilter,
-    found: &mut Found,
+    collector: &mut EventCollector,
 ) -> Result<(), EventError> {
-    let height = found.block.height;
+    let height = collector.block.height;
     for event in markets.events_of_blocks(height, height, usize::MAX)?.unwrap_or_default() {
         let Action::Swap { pool, sold, bought } = event.action else { continue };
         if filter.pools.as_ref().is_some_and(|wanted| !wanted.contains(&pool.id)) || !is_counted(pool.id)? {
             continue;
         }
-        let address = event.actor.as_deref().and_then(|script| found.address(script));
-        let of = Placed { transaction: event.position.transaction, txid: event.txid };
+        let address = event.actor.as_deref().and_then(|script| collector.address(script));
+        let of = TransactionPosition { transaction: event.position.transaction, txid: event.txid };
         let number = first.saturating_add(event.position.event);
-        found.push(of, Kind::Trade, number, |occasion| {
+        collector.push(of, Kind::Trade, number, |occasion| {
             Event::Trade(TradeEvent {
                 occasion,
                 vout: event.vout,

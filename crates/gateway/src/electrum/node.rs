@@ -79,8 +79,9 @@ pub(super) async fn fee_histogram(session: &SessionApi) -> Result<FeeHistogram, 
     }
     let mempool = Arc::clone(&instance.mempool);
     let context = session.context();
-    let work =
-        context.work(move || surfaces::esplora::fee_histogram(mempool.read(paraffin_mempool::Pool::fees).into_iter()));
+    let work = context.work(move || {
+        surfaces::esplora::fee_histogram(mempool.read(paraffin_mempool::TransactionSet::fees).into_iter())
+    });
     let histogram = Arc::new(work.await.map_err(|error| super::abandoned(&context, error))?);
     *instance.histogram.lock() = Some((Instant::now(), Arc::clone(&histogram)));
     Ok(histogram)

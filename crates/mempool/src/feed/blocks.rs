@@ -1,4 +1,4 @@
-//! What blocks hold leaves the set when they are indexed, and comes back when they are undone.
+//! Transactions of blocks leave the set when the blocks are indexed, and return when they are undone.
 
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Block, BlockHash};
@@ -6,7 +6,7 @@ use paraffin_primitives::BlockId;
 
 use super::Feed;
 
-/// Further behind than this, the set is not walked there block by block: the node's list corrects it.
+/// When further behind than this, blocks are not applied one by one: the node's list corrects the set.
 const STEPS_MAX: u32 = 144;
 
 /// Follows the index block by block.
@@ -22,14 +22,14 @@ pub(super) async fn follow(feed: Feed) {
             agreement.leave();
             let reached = walk(&feed, at, tip).await;
             agreement.reach(reached.hash);
-            // What a reorg has made impossible is not known before the node is asked.
+            // Transactions that a reorg invalidated are known only after a comparison with the node.
             agreement.want();
             at = Some(reached);
         }
     }
 }
 
-/// Brings the set from one block to another; answers how far it came.
+/// Brings the set from one block to another; returns the last applied block.
 async fn walk(feed: &Feed, from: Option<BlockId>, to: BlockId) -> BlockId {
     let Some(mut at) = from else { return to };
     if at.height.abs_diff(to.height) > STEPS_MAX {
@@ -41,7 +41,7 @@ async fn walk(feed: &Feed, from: Option<BlockId>, to: BlockId) -> BlockId {
     // Down to a block that is still on the chain.
     while hash_at(at.height).is_none_or(|(hash, _)| hash != at.hash) {
         let Some(block) = block(feed, at.hash).await else {
-            // What it held comes back by the node's list.
+            // Its transactions return by the node's list.
             return to;
         };
         let previous = block.header.prev_blockhash;

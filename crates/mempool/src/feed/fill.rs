@@ -1,4 +1,4 @@
-//! The node's own list: what is missing is fetched, what the node has lost leaves.
+//! The node's own list: missing transactions are fetched, those that the node has dropped are removed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::{Entry, Origin};
 
 /// Transactions that are fetched at the same time.
 const PARALLEL_MAX: usize = 16;
-/// Where more than one peer is listened to, one of them may have a transaction that the node gets a moment later.
+/// With more than one peer, one of them may have a transaction that the node gets a moment later.
 const GRACE: Duration = Duration::from_secs(2);
-/// Pause between two looks, in times of what a look took, and at least.
+/// Pause between two comparisons: a multiple of the last duration, and a minimum.
 const PAUSE_FACTOR: u32 = 20;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 
@@ -34,11 +34,11 @@ pub(super) async fn follow(feed: Feed) {
         agreement.end(number, compared.is_ok());
         if let Err(error) = compared {
             tracing::debug!(%error, "the node's list of its mempool was not read");
-            // No caller is in such a hurry that a node which is away should be asked without a pause.
+            // After a failure, requests do not shorten the pause.
             tokio::time::sleep(PAUSE_MIN).await;
             continue;
         }
-        // A small mempool is looked at often, a large one no more than a small part of the time.
+        // A small mempool is compared often, a large one only for a small part of the time.
         let pause = (began.elapsed() * PAUSE_FACTOR).clamp(PAUSE_MIN, feed.options.list_every.max(PAUSE_MIN));
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -47,32 +47,32 @@ pub(super) async fn follow(feed: Feed) {
     }
 }
 
-/// Makes the set equal to the node's list, as far as both stand at the same block.
+/// Makes the set equal to the node's list, as far as both are at the same block.
 async fn compare(feed: &Feed) -> Result<(), NodeError> {
     let agreement = feed.mempool.agreement();
     let stands_at = agreement.block();
     let newest = feed.mempool.read(|pool| pool.ring().newest());
-    let listed = feed.client.rpc("getrawmempool", json!([false])).await?;
-    let listed: HashSet<Txid> =
-        serde_json::from_value(listed).map_err(|error| NodeError::Invalid(error.to_string()))?;
-    // The index follows the node: what it had before the list and the node has after it, the node had all the time.
+    let reply = feed.client.rpc("getrawmempool", json!([false])).await?;
+    let node_txids: HashSet<Txid> =
+        serde_json::from_value(reply).map_err(|error| NodeError::Invalid(error.to_string()))?;
+    // The index follows the node: a block that was the tip of both before and after the list was the tip during it.
     let tip = feed.client.best_block_hash().await?;
 
     let (absent, provisional) = feed.mempool.read(|pool| {
-        let absent: Vec<Txid> = listed.iter().filter(|txid| !pool.contains(txid)).copied().collect();
+        let absent: Vec<Txid> = node_txids.iter().filter(|txid| !pool.contains(txid)).copied().collect();
         let is_provisional = |txid: &&Txid| pool.get(txid).is_some_and(|entry| entry.provisional);
-        (absent, listed.iter().filter(is_provisional).copied().collect::<Vec<Txid>>())
+        (absent, node_txids.iter().filter(is_provisional).copied().collect::<Vec<Txid>>())
     });
     for txid in &provisional {
         feed.mempool.confirm_relayed(txid);
     }
-    // First what is new, for it explains why something else is gone.
+    // New transactions first, since they may be the reason why others are gone.
     let is_complete = fetch(feed, absent).await;
-    // While a block is on its way, what it holds is in neither list.
+    // While a block is being indexed, its transactions are in neither list.
     if stands_at == Some(tip) && agreement.block() == Some(tip) {
         let lost = feed.mempool.read(|pool| {
             let now = (feed.options.clock)();
-            pool.relayed_but(newest, |entry| listed.contains(&entry.txid) || is_in_dispute(feed, entry, now))
+            pool.relayed_but(newest, |entry| node_txids.contains(&entry.txid) || is_in_dispute(feed, entry, now))
         });
         if !lost.is_empty() {
             feed.mempool.drop_unknown(&lost);
@@ -92,15 +92,15 @@ fn is_in_dispute(feed: &Feed, entry: &Entry, now: u64) -> bool {
 /// Fetches transactions from the node, parents and children in any order. Whether the node answered every time; it may have
 /// lost some of them meanwhile.
 async fn fetch(feed: &Feed, txids: Vec<Txid>) -> bool {
-    let places = Arc::new(Semaphore::new(PARALLEL_MAX));
+    let permits = Arc::new(Semaphore::new(PARALLEL_MAX));
     let mut tasks = JoinSet::new();
     let count = txids.len();
     let mut is_complete = true;
     for txid in txids {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { break };
         let feed = feed.clone();
         tasks.spawn(async move {
-            let _place = place;
+            let _permit = permit;
             fetch_one(&feed, txid).await.is_ok()
         });
         while let Some(fetched) = tasks.try_join_next() {

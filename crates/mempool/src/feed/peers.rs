@@ -14,14 +14,14 @@ use crate::Origin;
 
 /// Longest time for the handshake and for each answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Pauses between two tries to connect, from the first to the longest.
+/// Pauses between two attempts to connect, from the first to the longest.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
-/// Announcements that are remembered, so that none is asked for twice; then the older half is forgotten.
+/// Remembered announcements, so that none is requested twice; beyond it the older half is dropped.
 const SEEN_MAX: usize = 100_000;
-/// Transactions asked for in one message.
+/// Transactions requested in one message.
 const REQUEST_MAX: usize = 1_000;
 
-/// Listens to a peer, and connects again whenever the connection ends.
+/// Receives announcements of a peer, and reconnects whenever the connection ends.
 pub(super) async fn follow(feed: Feed, address: SocketAddr) {
     let mut pause = PAUSE.0;
     loop {
@@ -69,7 +69,7 @@ async fn listen(feed: &Feed, address: SocketAddr) -> Result<(), PeerError> {
     let (peer, mut events) = Peer::connect(address, options).await?;
     let _connection = feed.mempool.figures().connection();
     tracing::info!(%address, agent = peer.info().user_agent, "a peer announces transactions and blocks");
-    // Others hang up on it; what they have comes by the node's list.
+    // Other peers disconnect on it; their transactions come by the node's list.
     if peer.info().services.has(ServiceFlags::BLOOM) {
         peer.request_mempool().await?;
     }
@@ -106,7 +106,7 @@ async fn listen(feed: &Feed, address: SocketAddr) -> Result<(), PeerError> {
     Ok(())
 }
 
-/// What to ask for when a transaction is announced; `None` for one that is here, which is noted, and for blocks.
+/// The request for an announced transaction; `None` for one that is in the set, which is marked as relayed, and for blocks.
 fn wanted(feed: &Feed, announced: Inventory) -> Option<Inventory> {
     match announced {
         Inventory::WTx(_) => Some(announced),

@@ -1,10 +1,10 @@
-//! What readers ask the set.
+//! Reads of the set.
 
 use std::sync::Arc;
 
 use bitcoin::{OutPoint, Txid};
 
-use super::{Pool, Replacement};
+use super::{Replacement, TransactionSet};
 use crate::histogram::bucket;
 use crate::{Entry, Reason, Ring, ScriptHash};
 
@@ -31,13 +31,13 @@ pub struct Summary {
     pub added_total: u64,
     /// Transactions ever removed.
     pub removed_total: u64,
-    /// [`Pool::checksum`].
+    /// [`TransactionSet::checksum`].
     pub checksum: u64,
 }
 
 impl Summary {
     /// Share of transactions whose fee is known; of an empty set all are.
-    #[allow(clippy::cast_precision_loss)] // a share for people
+    #[allow(clippy::cast_precision_loss)] // a share for display
     pub fn fee_coverage(&self) -> f64 {
         if self.count == 0 { 1.0 } else { self.fee_known as f64 / self.count as f64 }
     }
@@ -54,7 +54,7 @@ pub struct Page {
     pub has_more: bool,
 }
 
-impl Pool {
+impl TransactionSet {
     /// The set in numbers.
     pub fn summary(&self) -> Summary {
         Summary {
@@ -103,7 +103,7 @@ impl Pool {
         self.entries.contains_key(txid)
     }
 
-    /// Those with numbers up to `seq` that peers are said to have, but for those that `keep` names.
+    /// Relayed entries with numbers up to `seq`, except those for which `keep` returns true.
     pub(crate) fn relayed_but(&self, seq: u64, keep: impl Fn(&Entry) -> bool) -> Vec<Txid> {
         let rows = self.by_seq.range(..=seq).filter_map(|(_, txid)| self.entries.get(txid));
         rows.filter(|entry| !entry.provisional && !keep(entry)).map(|entry| entry.txid).collect()
@@ -119,13 +119,13 @@ impl Pool {
         self.returned
     }
 
-    /// Blocks ever taken in.
+    /// Blocks ever applied.
     pub fn blocks_total(&self) -> u64 {
         self.blocks
     }
 
-    /// The lowest feerate in the set, satoshis for one virtual byte, of those whose fee is known: who pays least leaves a
-    /// full set first. `None` while no fee is known.
+    /// The lowest feerate in the set, satoshis for one virtual byte, of entries whose fee is known, which is the first to leave a
+    /// full set. `None` while no fee is known.
     pub fn lowest_feerate(&self) -> Option<f64> {
         // Unknown fees count as 0 in the order, so they come first.
         let rows = self.by_rate.iter().filter_map(|(_, seq)| self.entries.get(self.by_seq.get(&seq.0)?)?.feerate());
@@ -160,12 +160,12 @@ impl Pool {
         Page { entries, cursor, has_more: rows.next().is_some() }
     }
 
-    /// Who spends an output, and with which input.
+    /// The transaction and the input that spend an output.
     pub fn spender(&self, outpoint: &OutPoint) -> Option<(Txid, u32)> {
         let txid = self.spends.get(outpoint)?;
         let inputs = &self.entries.get(txid)?.inputs;
-        let place = inputs.iter().position(|input| input == outpoint)?;
-        Some((*txid, u32::try_from(place).unwrap_or(u32::MAX)))
+        let index = inputs.iter().position(|input| input == outpoint)?;
+        Some((*txid, u32::try_from(index).unwrap_or(u32::MAX)))
     }
 
     /// Whether a transaction pays a script or spends from it.
@@ -189,7 +189,7 @@ impl Pool {
         self.floors.iter().copied().zip(self.vbytes_by_bucket).collect()
     }
 
-    /// Virtual bytes by these floors, which ascend; one look at every transaction.
+    /// Virtual bytes by these floors, which ascend; iterates over all transactions.
     pub fn histogram(&self, floors: &[f64]) -> Vec<(f64, u64)> {
         let mut vbytes = vec![0u64; floors.len()];
         for entry in self.entries.values() {

@@ -13,7 +13,7 @@ const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// How long an idle connection is kept.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Our HTTP client, for a thread that is none of the runtime's.
+/// Our HTTP client, for a thread outside the runtime.
 pub(super) struct CollectorClient {
     client: HttpsClient,
     runtime: Handle,
@@ -45,7 +45,7 @@ impl HttpClient for CollectorClient {
             *answer.body_mut() = read_body(response, ANSWER_BYTES_MAX).await?;
             Ok::<_, HttpError>(answer)
         };
-        // Timers, as connections, are made within the runtime alone.
+        // Timers and connections can be created only within the runtime.
         self.runtime.spawn(async move { tokio::time::timeout(timeout, exchange).await }).await??
     }
 }

@@ -3,7 +3,7 @@ use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use paraffin_spans::{EndedSpan, Kind, Value};
 
-/// The span as OpenTelemetry's libraries have it.
+/// Converts a span to that of OpenTelemetry's libraries.
 pub(super) fn span(span: EndedSpan) -> SpanData {
     let id = |id: paraffin_spans::SpanId| SpanId::from_bytes(id.0);
     let trace = TraceId::from_bytes(span.trace.0);

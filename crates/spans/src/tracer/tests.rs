@@ -4,9 +4,9 @@ use super::*;
 use crate::{child, in_current, is_recorded, note};
 
 #[derive(Default)]
-struct Kept(Mutex<Vec<EndedSpan>>);
+struct RecordedSpans(Mutex<Vec<EndedSpan>>);
 
-impl SpanSink for Kept {
+impl SpanSink for RecordedSpans {
     fn take(&self, span: EndedSpan) {
         self.0.lock().push(span);
     }
@@ -16,10 +16,10 @@ impl SpanSink for Kept {
     }
 }
 
-fn tracer(sample: f64, spans_per_second: u32) -> (Tracer, Arc<Kept>) {
-    let kept = Arc::new(Kept::default());
+fn tracer(sample: f64, spans_per_second: u32) -> (Tracer, Arc<RecordedSpans>) {
+    let recorded = Arc::new(RecordedSpans::default());
     let settings = TracerSettings { sample, spans_per_second, propagate: true };
-    (Tracer::new(settings, Arc::clone(&kept) as Arc<dyn SpanSink>), kept)
+    (Tracer::new(settings, Arc::clone(&recorded) as Arc<dyn SpanSink>), recorded)
 }
 
 fn caller(is_sampled: bool) -> Traceparent {
@@ -27,8 +27,8 @@ fn caller(is_sampled: bool) -> Traceparent {
 }
 
 #[tokio::test]
-async fn children_hang_on_the_span_that_their_task_works_for() {
-    let (tracer, kept) = tracer(1.0, 100);
+async fn children_belong_to_the_span_of_their_task() {
+    let (tracer, recorded) = tracer(1.0, 100);
     let request = tracer.request(None);
     assert!(!is_recorded() && !child("outside").is_recorded());
     request
@@ -43,7 +43,7 @@ async fn children_hang_on_the_span_that_their_task_works_for() {
         }))
         .await;
     drop(request);
-    let spans = kept.0.lock();
+    let spans = recorded.0.lock();
     let [read, call, request] = spans.as_slice() else { panic!("{spans:?}") };
     assert_eq!((&*read.name, &*call.name, &*request.name), ("read", "call", "request"));
     assert_eq!((read.parent, call.parent, request.parent), (Some(call.id), Some(request.id), None));
@@ -54,12 +54,12 @@ async fn children_hang_on_the_span_that_their_task_works_for() {
 
 #[test]
 fn a_caller_names_the_trace_and_whether_it_is_recorded() {
-    let (tracer, kept) = tracer(1.0, 100);
+    let (tracer, recorded) = tracer(1.0, 100);
     assert!(!tracer.request(Some(caller(false))).is_recorded());
     let span = tracer.request(Some(caller(true)));
     let passed_on = Traceparent::parse(span.child("upstream").of_client().traceparent().unwrap().as_bytes()).unwrap();
     drop(span);
-    let spans = kept.0.lock();
+    let spans = recorded.0.lock();
     let [upstream, request] = spans.as_slice() else { panic!("{spans:?}") };
     assert_eq!(
         (request.trace, request.parent, request.is_parent_remote),
@@ -71,23 +71,23 @@ fn a_caller_names_the_trace_and_whether_it_is_recorded() {
 
 #[test]
 fn callers_take_no_more_than_half_of_the_budget_and_what_is_refused_is_counted() {
-    let (tracer, kept) = tracer(1.0, 1_000);
+    let (tracer, recorded) = tracer(1.0, 1_000);
     let by_callers = (0..2_000).filter(|_| tracer.request(Some(caller(true))).is_recorded()).count();
     let own = (0..2_000).filter(|_| tracer.request(None).is_recorded()).count();
-    // What a second gives while this runs comes on top.
+    // Tokens that are added while this runs come on top.
     assert!((500..900).contains(&by_callers) && (500..900).contains(&own), "{by_callers} {own}");
     assert_eq!(tracer.dropped().budget as usize, 4_000 - by_callers - own);
-    assert_eq!(kept.0.lock().len(), by_callers + own);
+    assert_eq!(recorded.0.lock().len(), by_callers + own);
 }
 
 #[test]
 fn one_request_has_few_children_and_short_texts() {
-    let (tracer, kept) = tracer(1.0, 1_000);
+    let (tracer, recorded) = tracer(1.0, 1_000);
     let mut request = tracer.request(None);
     request.set("text", "é".repeat(1_000));
     assert_eq!((0..1_000).filter(|_| request.child("call").is_recorded()).count(), CHILDREN_MAX as usize);
     drop(request);
-    let spans = kept.0.lock();
+    let spans = recorded.0.lock();
     let Value::Text(text) = &spans.last().unwrap().attributes[0].1 else { panic!("{spans:?}") };
     assert_eq!(text.len(), 256);
 }

@@ -79,7 +79,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Moves the rows of a [`Engine::run_batch`] into the run; in each keyspace they lie above the rows that are there.
+    /// Moves the rows of a [`Engine::run_batch`] into the run; in each keyspace they are above the existing rows.
     pub(crate) fn move_into(self, run: &mut Run) {
         if let Target::Run(rows) = self.target {
             for (space, rows) in Space::ALL.into_iter().zip(rows) {

@@ -343,7 +343,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = open(folder.path());
         let mut rows = Rows::new();
-        // The engine itself may move the first run, which lies alone, to the last level.
+        // The engine itself may move the first run, which overlaps no other, to the last level.
         for number in 1..=9 {
             commit_run(&engine, &mut rows, number);
         }

@@ -62,7 +62,7 @@ impl ReadRows {
     }
 }
 
-/// Rows that go to the engine together. Their keys and values lie one after the other; a value that was written over stays
+/// Rows that go to the engine together. Their keys and values are stored contiguously; a value that was replaced stays
 /// where it was until half of the content is such values.
 #[derive(Default)]
 struct Layer {
@@ -73,7 +73,7 @@ struct Layer {
     rows: Vec<KeyedRow>,
 }
 
-/// A row: where its key and its value lie.
+/// A row: offsets of its key and its value.
 struct KeyedRow {
     key_at: usize,
     key_len: u16,

@@ -9,7 +9,7 @@ use crate::password::check_new;
 use crate::{Event, LinkToken, NewSession, Role, UnixMillis, UserId, UserRecord, UsersError};
 
 impl UserStore {
-    /// A link that makes the first owner; `None` when there is an owner. The one before is good no more.
+    /// A link that makes the first owner; `None` when there is an owner. It replaces the link before.
     ///
     /// # Errors
     /// [`UsersError::TooManyLinks`].
@@ -36,8 +36,8 @@ impl UserStore {
         Ok(link)
     }
 
-    /// A link that gives a user a new password, removes the second factor and ends all sessions when it is used; nothing before.
-    /// The one before for the same user is good no more.
+    /// A link that gives a user a new password, removes the second factor and ends all sessions when it is used; nothing changes before.
+    /// It replaces the link before for the same user.
     ///
     /// # Errors
     /// [`UsersError::NoSuchUser`], [`UsersError::Disabled`], [`UsersError::TooManyLinks`].
@@ -54,7 +54,7 @@ impl UserStore {
     }
 
     /// A link as [`UserStore::reset_link`], for the owner whose name is given when it is used: for the command line, where
-    /// everything was lost. The one before is good no more.
+    /// all credentials were lost. It replaces the link before.
     ///
     /// # Errors
     /// [`UsersError::NoOwner`], [`UsersError::TooManyLinks`].
@@ -71,7 +71,7 @@ impl UserStore {
         Ok(link)
     }
 
-    /// What a link does, without using it up; `None` for one that was used, replaced or withdrawn, is too old, or never was one.
+    /// Kind of a link, without using it up; `None` for one that was used, replaced or withdrawn, is too old, or does not exist.
     ///
     /// # Errors
     /// [`UsersError::Unavailable`].
@@ -113,8 +113,8 @@ impl UserStore {
     /// Uses a link: makes the user, or resets the password, and signs in. Of several at once one wins. After any error the link
     /// can be used still.
     ///
-    /// `name` is that of the new user; for [`LinkKind::OwnerReset`] that of the owner; for [`LinkKind::Reset`] it is not looked
-    /// at. `client` is where the request comes from.
+    /// `name` is that of the new user; for [`LinkKind::OwnerReset`] that of the owner; for [`LinkKind::Reset`] it is
+    /// ignored. `client` names the origin of the request.
     ///
     /// # Errors
     /// [`UsersError::InvalidLink`], [`UsersError::InvalidName`], [`UsersError::NameTaken`], [`UsersError::NotAnOwner`],
@@ -127,7 +127,7 @@ impl UserStore {
         client: &str,
         now: UnixMillis,
     ) -> Result<NewSession, UsersError> {
-        // Everything is checked before the password is hashed, so that hashing takes a link, and once more with the link.
+        // Everything is checked before the password is hashed, so that hashing needs a valid link, and again in the transaction.
         let checked = {
             let mut connection = self.database.session().await?;
             let link = look(&mut connection, token, now).await?.ok_or(UsersError::InvalidLink)?;
@@ -159,7 +159,7 @@ impl UserStore {
     }
 }
 
-/// What using a link comes to.
+/// The checked effect of using a link.
 struct Acceptance {
     link: LinkId,
     name: Name,

@@ -14,10 +14,10 @@ use crate::{PasswordCost, UnixMillis, UsersError};
 
 pub use second_factor::{SECOND_FACTOR_SETUP_MS, SecondFactorSetup};
 
-/// How a store works.
+/// Settings of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserSettings {
-    /// What hashing a password costs. A password that was hashed with other parameters is hashed anew at its next sign-in.
+    /// Cost of hashing a password. A password that was hashed with other parameters is hashed again at its next sign-in.
     pub password_cost: PasswordCost,
     /// Names, clients and second factors whose attempts are remembered at the same time, at least 10.
     pub remembered_max: u32,
@@ -30,7 +30,7 @@ impl Default for UserSettings {
 }
 
 /// Users, links, sessions and second factors in one database: SQLite in a file, or PostgreSQL, which processes of many machines
-/// may share. Several processes may have it open; what one changes, the next call of every other sees.
+/// may share. Several processes may have it open; a change of one is visible to the next call of every other.
 ///
 /// Must be used inside a tokio runtime. Every method answers [`UsersError::Unavailable`] when the database cannot be consulted.
 #[derive(Clone)]
@@ -66,7 +66,7 @@ impl UserStore {
     }
 }
 
-/// Forgets what has ended by itself. What is read looks at the time as well, so nothing depends on when this runs.
+/// Deletes expired rows. Reads check the time as well, so nothing depends on when this runs.
 async fn prune(connection: &mut Connection, now: UnixMillis) -> Result<(), UsersError> {
     query("DELETE FROM console_session WHERE last_used_at <= $1 OR created_at <= $2")
         .bind(now.saturating_sub(SESSION_IDLE_MS))
@@ -92,7 +92,7 @@ mod tests {
     const NOW: UnixMillis = 1_700_000_000_000;
     const PASSWORD: &str = "correct horse battery";
 
-    /// A store with its first owner, and another one of the same file where nothing is hashed before there are turns.
+    /// A store with its first owner, and another one of the same file whose hasher has no permits yet.
     async fn free_and_held() -> (tempfile::TempDir, UserStore, UserStore, NewSession) {
         let folder = tempfile::tempdir().unwrap();
         let location = DatabaseLocation::File(folder.path().join("users.sqlite"));
@@ -103,7 +103,7 @@ mod tests {
         (folder, free, held, olga)
     }
 
-    /// Waits until an attempt was charged, after which nothing is left before the password is hashed.
+    /// Waits until an attempt was charged, which is the last step before the password is hashed.
     async fn charged(store: &UserStore) {
         let attempts = "SELECT COUNT(*) AS attempts FROM console_throttle";
         let mut connection = store.database.session().await.unwrap();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_password_that_is_changed_while_it_is_hashed_is_not_right_any_more() {
+    async fn a_password_that_is_changed_while_it_is_hashed_is_refused() {
         let (_folder, free, held, olga) = free_and_held().await;
         let meanwhile = async {
             charged(&free).await;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_session_that_ends_while_its_password_is_hashed_changes_nothing_any_more() {
+    async fn a_session_that_ends_while_its_password_is_hashed_changes_nothing() {
         let (_folder, free, held, olga) = free_and_held().await;
         let meanwhile = async {
             charged(&free).await;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_link_that_is_withdrawn_while_its_password_is_hashed_makes_nobody() {
+    async fn a_link_that_is_withdrawn_while_its_password_is_hashed_makes_no_user() {
         let (_folder, free, held, _) = free_and_held().await;
         let link = free.invite(Role::Owner, None, NOW).await.unwrap();
         let meanwhile = async {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_attempt_for_which_there_was_no_turn_is_not_counted() {
+    async fn an_attempt_without_a_permit_is_not_counted() {
         let folder = tempfile::tempdir().unwrap();
         let location = DatabaseLocation::File(folder.path().join("users.sqlite"));
         let free = UserStore { hasher: hasher(1, Duration::from_secs(5)), ..UserStore::open(&location).await.unwrap() };

@@ -12,14 +12,14 @@ use crate::{Event, Session, UnixMillis, UserId, UserRecord, UsersError};
 /// How long the set-up of a second factor may take, in milliseconds: an hour.
 pub const SECOND_FACTOR_SETUP_MS: i64 = 60 * 60 * 1_000;
 
-/// What an authenticator shows beside the code.
+/// Issuer that an authenticator shows beside the code.
 const ISSUER: &str = "Paraffin";
 /// 160 bits, as RFC 4226, section 4, recommends.
 const SECRET_BYTES: usize = 20;
-/// Longest code that is looked at, in bytes, with blanks in it.
+/// Longest accepted code, in bytes, with blanks in it.
 const CODE_BYTES_MAX: usize = 64;
 
-/// What goes into an authenticator: shown once, and nothing of it in `Debug`.
+/// Secret for an authenticator: shown once, and nothing of it in `Debug`.
 #[derive(Clone)]
 pub struct SecondFactorSetup {
     secret: String,
@@ -45,8 +45,8 @@ impl fmt::Debug for SecondFactorSetup {
 }
 
 impl UserStore {
-    /// Begins to set up a second factor; nothing asks for it before [`UserStore::confirm_second_factor`]. What was begun before
-    /// is good no more.
+    /// Begins to set up a second factor, which is not required before [`UserStore::confirm_second_factor`]. A pending set-up
+    /// is replaced.
     ///
     /// # Errors
     /// [`UsersError::SignedOut`], [`UsersError::HasSecondFactor`], [`UsersError::WrongPassword`], [`UsersError::Throttled`],
@@ -57,7 +57,7 @@ impl UserStore {
         password: &str,
         now: UnixMillis,
     ) -> Result<SecondFactorSetup, UsersError> {
-        // A session alone, of a browser that was left open, must not shut its user out.
+        // A session alone, of a browser that was left open, must not lock its user out.
         self.check_password(session, password, now).await?;
         let secret: [u8; SECRET_BYTES] = random()?;
         let totp = totp(&secret, &session.user.name)?;
@@ -82,7 +82,7 @@ impl UserStore {
         Ok(SecondFactorSetup { secret: totp.secret().to_base32(), uri })
     }
 
-    /// Asks for the second factor from now on, since the authenticator has shown a right code; that code is used up with it.
+    /// Enables the second factor after a right code of the authenticator, which is used up.
     ///
     /// # Errors
     /// [`UsersError::SignedOut`], [`UsersError::WrongCode`], [`UsersError::HasSecondFactor`], and
@@ -115,7 +115,7 @@ impl UserStore {
         Ok(NewRecoveryCodes { codes, event: Event::SecondFactorAdded(user) })
     }
 
-    /// Asks for no second factor from now on, and forgets the recovery codes.
+    /// Disables the second factor and deletes the recovery codes.
     ///
     /// # Errors
     /// [`UsersError::SignedOut`], [`UsersError::NoSecondFactor`], [`UsersError::WrongPassword`], [`UsersError::Throttled`],
@@ -134,7 +134,7 @@ impl UserStore {
         Ok(Event::SecondFactorRemoved(user))
     }
 
-    /// New recovery codes in place of all before.
+    /// Replaces all recovery codes.
     ///
     /// # Errors
     /// As [`UserStore::remove_second_factor`].
@@ -165,7 +165,7 @@ impl UserStore {
     }
 }
 
-/// The row of a user.
+/// The stored secret of a user.
 struct TotpSecret {
     secret: Vec<u8>,
     created_at: UnixMillis,
@@ -174,7 +174,7 @@ struct TotpSecret {
 }
 
 impl TotpSecret {
-    /// The step whose code this is, if it is newer than every step of which a code was accepted. One step before and after now
+    /// The step of the code, if it is newer than the last accepted one. One step before and after now
     /// counts as well, since clocks differ (RFC 6238, section 5.2).
     fn step_of(&self, name: &str, code: &str, now: UnixMillis) -> Result<Option<i64>, UsersError> {
         if code.len() > CODE_BYTES_MAX {
@@ -215,7 +215,7 @@ pub(super) async fn use_code(
     Ok((used > 0).then_some("recovery"))
 }
 
-/// Removes what there is of a second factor.
+/// Deletes the second factor and its recovery codes.
 pub(super) async fn remove(connection: &mut Connection, user: UserId) -> Result<(), UsersError> {
     query("DELETE FROM console_second_factor WHERE user_id = $1").bind(user.0).execute(connection).await?;
     query("DELETE FROM console_recovery_code WHERE user_id = $1").bind(user.0).execute(connection).await?;

@@ -8,10 +8,10 @@ use crate::session::{
 };
 use crate::{Event, NewSession, Session, SessionId, SessionRecord, SessionToken, UnixMillis, UserId, UsersError};
 
-/// Tokens of one session at the same time, which requests at the same moment got; with one more the oldest is good no more.
+/// Tokens of one session at the same time, which requests at the same moment got; with one more the oldest expires.
 const TOKENS_MAX: i64 = 32;
 
-/// A session as its row says it.
+/// The row of a session.
 struct SessionRow {
     session: Session,
     last_used_at: UnixMillis,
@@ -19,7 +19,7 @@ struct SessionRow {
 
 impl UserStore {
     /// The session of a token; `None` for one that is unknown, has ended or was rotated more than [`ROTATION_GRACE_MS`] ago, and
-    /// where the user is disabled. A look is a use of the session, written at most once a minute.
+    /// where the user is disabled. The call counts as a use of the session, written at most once a minute.
     ///
     /// # Errors
     /// [`UsersError::Unavailable`].
@@ -34,8 +34,8 @@ impl UserStore {
         Ok(Some(row.session))
     }
 
-    /// Another token for the session of this one, which stays good for [`ROTATION_GRACE_MS`]. Tokens that requests at the same
-    /// moment got stay good as well, whichever of them the client keeps.
+    /// A new token for the session of this one, which remains valid for [`ROTATION_GRACE_MS`]. Tokens that concurrent requests
+    /// got remain valid as well, whichever of them the client keeps.
     ///
     /// # Errors
     /// [`UsersError::SignedOut`].
@@ -44,7 +44,7 @@ impl UserStore {
         let row = look(&mut transaction, token, now).await?.ok_or(UsersError::SignedOut)?;
         let rotated = token.rotated()?;
         let id = row.session.id;
-        // This one, and whatever is older than requests at the same moment can be.
+        // This one, and tokens that are too old to be of a concurrent request.
         query("UPDATE console_token SET ends_at = $1 WHERE session_id = $2 AND ends_at IS NULL AND (digest = $3 OR created_at <= $4)")
             .bind(now.saturating_add(ROTATION_GRACE_MS))
             .bind(id.0)
@@ -71,7 +71,7 @@ impl UserStore {
         Ok(NewSession { token: rotated, session, event: Event::Rotated(id) })
     }
 
-    /// Ends the session of a token. `None` where there was none any more.
+    /// Ends the session of a token. `None` where it had ended.
     ///
     /// # Errors
     /// [`UsersError::Unavailable`].
@@ -84,7 +84,7 @@ impl UserStore {
         Ok(Some(Event::SessionsEnded { user, count: 1 }))
     }
 
-    /// The sessions of a user that go on at `now`, the last used first.
+    /// The active sessions of a user at `now`, the last used first.
     ///
     /// # Errors
     /// [`UsersError::Unavailable`].
@@ -129,7 +129,7 @@ impl UserStore {
     }
 }
 
-/// A new session of a user who has shown all that is needed.
+/// A new session of an authenticated user.
 pub(super) async fn begin_session(
     connection: &mut Connection,
     user: UserId,
@@ -171,7 +171,7 @@ pub(super) async fn begin_session(
     Ok(NewSession { token, session, event: event(id) })
 }
 
-/// A session may have ended since the request that brought it began.
+/// Checks that a session has not ended since its request began.
 pub(super) async fn ensure_signed_in(
     connection: &mut Connection,
     session: &Session,
@@ -189,8 +189,8 @@ pub(super) async fn ensure_signed_in(
     Ok(())
 }
 
-/// Ends the sessions of a user but one, and sign-ins that wait for a second factor; how many sessions. Of the clients from which
-/// the user has signed in, that of the one session alone is known from then on.
+/// Ends the sessions of a user but one, and pending sign-ins; returns the number of sessions. Of the clients from which
+/// the user has signed in, only that of the remaining session stays known.
 pub(super) async fn end_others(connection: &mut Connection, user: UserId, but: SessionId) -> Result<u64, UsersError> {
     query("DELETE FROM console_pending WHERE user_id = $1").bind(user.0).execute(connection).await?;
     query("DELETE FROM console_known_client WHERE user_id = $1").bind(user.0).execute(connection).await?;

@@ -10,7 +10,7 @@ use crate::password::{PasswordDigest, check_new};
 use crate::session::{PENDING_ATTEMPTS_MAX, PENDING_LIFETIME_MS};
 use crate::{Event, NewSession, PendingToken, Session, SignIn, UnixMillis, UserId, UserRecord, UsersError};
 
-/// Sign-ins of one user that wait for a second factor at the same time; with one more the oldest begins again.
+/// Sign-ins of one user that wait for a second factor at the same time; with one more the oldest expires.
 const PENDING_MAX: i64 = 10;
 
 /// A sign-in that waits for a second factor.
@@ -20,10 +20,10 @@ struct Pending {
 }
 
 impl UserStore {
-    /// Signs in with name and password. `client` is where the request comes from: an address, of which version 6 counts as its
+    /// Signs in with name and password. `client` names the origin of the request: an address, of which version 6 counts as its
     /// network of 64 bits, or any other text that names the client.
     ///
-    /// Attempts are counted by name and by client, whether there is such a user or not. An unknown name and a wrong password are
+    /// Attempts are counted by name and by client, whether or not there is such a user. An unknown name and a wrong password give
     /// the same error after the same work.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl UserStore {
         client: &str,
         now: UnixMillis,
     ) -> Result<SignIn, UsersError> {
-        // What cannot be a name is the name of no user.
+        // An invalid name belongs to no user.
         let name = Name::parse(name).unwrap_or(Name { shown: String::new(), key: String::new() });
         let (found, is_known) = {
             let mut connection = self.database.session().await?;
@@ -49,7 +49,7 @@ impl UserStore {
         let stored = found.as_ref().map(|(_, stored)| stored);
         let is_right = self.not_charged_when_busy(&subjects, self.hasher.verify(password, stored), now).await?;
         let Some((user, stored)) = found.filter(|_| is_right) else { return Err(UsersError::WrongNameOrPassword) };
-        // There is a next time where this has to wait for too long.
+        // If this is busy, the next sign-in does it.
         let rehashed = if self.hasher.is_outdated(&stored) { self.hasher.hash(password).await.ok() } else { None };
 
         let mut transaction = self.database.begin().await?;
@@ -76,7 +76,7 @@ impl UserStore {
         Ok(sign_in)
     }
 
-    /// The second half of a sign-in: a code of this moment, or a recovery code. Each is accepted once, also when it comes twice
+    /// The second factor of a sign-in: a current code, or a recovery code. Each is accepted once, also when it comes twice
     /// at the same time.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl UserStore {
         Ok(Event::PasswordChanged { user, ended })
     }
 
-    /// The stored password of the signed-in user, when this is it.
+    /// The stored password of the signed-in user, if `password` matches it.
     pub(super) async fn check_password(
         &self,
         session: &Session,
@@ -169,7 +169,7 @@ impl UserStore {
         Ok(stored)
     }
 
-    /// An attempt that was not looked at is given back.
+    /// Refunds an attempt that was not checked.
     async fn not_charged_when_busy<T>(
         &self,
         subjects: &[Subject<'_>],

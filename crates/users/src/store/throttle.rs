@@ -1,11 +1,11 @@
 //! Failed attempts are counted in the database, not in memory: processes that share it share the count, and a restart does not
-//! begin it anew. An attempt hashes a password, beside which writing one row is nothing.
+//! reset it. An attempt hashes a password, beside which the cost of writing one row is negligible.
 //!
-//! Clients from which a user has signed in before have a bucket of their own for that user's name. So who tries passwords from
-//! many addresses does not keep the user out.
+//! Clients from which a user has signed in before have a bucket of their own for that user's name. So guesses of passwords from
+//! many addresses do not lock the user out.
 //!
-//! A bucket is one number, the time at which it will be full again. An attempt is charged before it is looked at, so that many at
-//! once cannot slip through, and what turns out right is given back. A refused attempt costs nothing, so trying does not make
+//! A bucket is one number, the time at which it will be full again. An attempt is charged before it is checked, so that concurrent ones
+//! cannot exceed the limit, and a right one is refunded. A refused attempt is not charged, so further attempts do not make
 //! the wait longer.
 
 use paraffin_database::{Session as Connection, query};
@@ -15,7 +15,7 @@ use crate::session::client_key;
 use crate::token::{Digest, digest};
 use crate::{UnixMillis, UserId, UsersError};
 
-/// How much a rested subject may do at once, and in which time one attempt comes back.
+/// Capacity of a bucket, and the time in which it regains one attempt.
 struct Bucket {
     burst: i64,
     interval_ms: i64,
@@ -23,15 +23,15 @@ struct Bucket {
 
 /// Wrong passwords for one name: 1,440 a day at most.
 const NAME: Bucket = Bucket { burst: 10, interval_ms: 60_000 };
-/// Wrong passwords and codes of one client, behind which many people may sit.
+/// Wrong passwords and codes of one client, which many people may share.
 const CLIENT: Bucket = Bucket { burst: 30, interval_ms: 10_000 };
 /// Wrong codes for one user. A code is one of a million, of which three are good: 288 a day hit once in three years.
 const CODE: Bucket = Bucket { burst: 5, interval_ms: 300_000 };
 
-/// Clients of a user that are remembered.
+/// Most known clients of a user.
 const KNOWN_CLIENTS_MAX: i64 = 16;
 
-/// What attempts are counted by.
+/// Subjects by which attempts are counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Subject<'a> {
     /// The name of a user, also one that no user has.
@@ -40,7 +40,7 @@ pub(super) enum Subject<'a> {
     NameFrom(&'a str, &'a str),
     /// The password of a user who is signed in.
     Password(UserId),
-    /// Where the request comes from.
+    /// The client of the request.
     Client(&'a str),
     /// The second factor of a user.
     Code(UserId),
@@ -55,7 +55,7 @@ impl Subject<'_> {
         }
     }
 
-    /// A bounded key. Half of a digest: who finds two names with the same one shares a bucket.
+    /// A bounded key: half of a digest. A collision of two names only makes them share a bucket.
     fn key(self) -> Vec<u8> {
         let digest = match self {
             Self::Name(name) => digest("paraffin attempts on a name", &[name.as_bytes()]),
@@ -86,7 +86,7 @@ impl UserStore {
             let (bucket, key) = (subject.bucket(), subject.key());
             let most = bucket.burst * bucket.interval_ms;
             let full_at = full_at(&mut transaction, &key).await?.unwrap_or(now);
-            // A clock that steps back lengthens no wait.
+            // A clock that steps back does not lengthen a wait.
             let next = full_at.clamp(now, now.saturating_add(most)).saturating_add(bucket.interval_ms);
             let wait_ms = next.saturating_sub(now) - most;
             if wait_ms > 0 {
@@ -108,7 +108,7 @@ impl UserStore {
         Ok(())
     }
 
-    /// Keeps what is remembered bounded: first those go whose bucket is full, then those who used least of it.
+    /// Bounds the number of buckets: evicts full ones first, then the fullest.
     async fn make_room(&self, connection: &mut Connection, now: UnixMillis) -> Result<(), UsersError> {
         if count(connection).await? < i64::from(self.remembered_max) {
             return Ok(());
@@ -125,7 +125,7 @@ impl UserStore {
     }
 }
 
-/// Gives back what was charged for an attempt that was right, or that was not looked at.
+/// Refunds an attempt that was right, or that was not checked.
 pub(super) async fn give_back(
     connection: &mut Connection,
     subjects: &[Subject<'_>],
@@ -145,7 +145,7 @@ pub(super) async fn give_back(
     Ok(())
 }
 
-/// Whether the user of a name has signed in from a client; asked in the same way for a name without a user.
+/// Whether the user of a name has signed in from a client; the query is the same for a name without a user.
 pub(super) async fn is_known(connection: &mut Connection, name_key: &str, client: &str) -> Result<bool, UsersError> {
     let known = query("SELECT k.user_id FROM console_known_client AS k JOIN console_user AS u ON u.id = k.user_id WHERE u.name_key = $1 AND k.client = $2")
         .bind(name_key)
@@ -155,7 +155,7 @@ pub(super) async fn is_known(connection: &mut Connection, name_key: &str, client
     Ok(known.is_some())
 }
 
-/// Remembers that a user has signed in from a client, as one of the last [`KNOWN_CLIENTS_MAX`].
+/// Records a sign-in of a user from a client, among the last [`KNOWN_CLIENTS_MAX`].
 pub(super) async fn remember_client(
     connection: &mut Connection,
     user: UserId,

@@ -33,7 +33,7 @@ impl UserStore {
         find(&mut self.database.session().await?, id).await
     }
 
-    /// Gives a user another role or account. The sessions go on and see it with their next request.
+    /// Gives a user another role or account, which is effective with the next request of its sessions.
     ///
     /// # Errors
     /// [`UsersError::NoSuchUser`], [`UsersError::AccountNeeded`] for a member without one, [`UsersError::LastOwner`].
@@ -54,7 +54,7 @@ impl UserStore {
         Ok(Event::RoleSet { user, role, account })
     }
 
-    /// Refuses a user from now on, and ends all sessions and links that reset the user.
+    /// Disables a user, and ends all sessions and links that reset the user.
     ///
     /// # Errors
     /// [`UsersError::NoSuchUser`], [`UsersError::LastOwner`].
@@ -96,7 +96,7 @@ impl UserStore {
         let mut transaction = self.database.begin().await?;
         let before = find(&mut transaction, user).await?;
         keep_an_owner(&mut transaction, &before).await?;
-        // What refers to the user goes with it.
+        // Rows that refer to the user are deleted with it.
         query("DELETE FROM console_user WHERE id = $1").bind(user.0).execute(&mut transaction).await?;
         transaction.commit().await?;
         Ok(Event::Removed(user))
@@ -117,7 +117,7 @@ pub(super) async fn owners(connection: &mut Connection) -> Result<Vec<UserRecord
     rows.iter().map(record).collect()
 }
 
-/// Before an owner goes: there must be another one who can sign in.
+/// Checks before an owner is removed that there is another enabled one.
 async fn keep_an_owner(connection: &mut Connection, leaving: &UserRecord) -> Result<(), UsersError> {
     if leaving.role != Role::Owner {
         return Ok(());

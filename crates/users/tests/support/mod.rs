@@ -1,4 +1,4 @@
-//! Where the tests of this folder keep their users: each runs over SQLite, and once more over PostgreSQL as a part of
+//! Databases of the tests in this folder: each test runs over SQLite, and once more over PostgreSQL as a part of
 //! `postgres.rs`.
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used)]
@@ -32,7 +32,7 @@ pub struct TestDatabase {
     pub server: Option<PostgresServer>,
 }
 
-/// An empty database; `None` after saying that there is no PostgreSQL.
+/// An empty database; `None` after a message that there is no PostgreSQL.
 pub fn database() -> Option<TestDatabase> {
     let folder = tempfile::tempdir().unwrap();
     if env!("CARGO_CRATE_NAME") != "postgres" {
@@ -63,7 +63,7 @@ impl TestDatabase {
         UserStore::open_with(&self.location(), settings).await.unwrap()
     }
 
-    /// The number that a statement asks for, in a column `number`, as the database's own shell would.
+    /// The result of a statement with one column `number`, run outside the store.
     pub async fn number(&self, statement: &'static str) -> i64 {
         match &self.server {
             None => {
@@ -124,7 +124,7 @@ pub async fn is_signed_in(store: &UserStore, token: &SessionToken, now: i64) -> 
     session(store, token, now).await.is_some()
 }
 
-/// Signs in where no second factor is asked for.
+/// Signs in where no second factor is needed.
 pub async fn sign_in(store: &UserStore, name: &str, now: i64) -> NewSession {
     signed_in(store.sign_in(name, PASSWORD, CLIENT, now).await.unwrap())
 }
@@ -132,7 +132,7 @@ pub async fn sign_in(store: &UserStore, name: &str, now: i64) -> NewSession {
 pub fn signed_in(sign_in: SignIn) -> NewSession {
     match sign_in {
         SignIn::Session(session) => *session,
-        SignIn::SecondFactorNeeded(_) => panic!("a second factor is asked for"),
+        SignIn::SecondFactorNeeded(_) => panic!("a second factor is needed"),
     }
 }
 

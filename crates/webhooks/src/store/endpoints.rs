@@ -1,4 +1,4 @@
-//! What owners do with their endpoints.
+//! Operations of owners on their endpoints.
 
 use hyper::Uri;
 use paraffin_access::{AccountId, NewAuditLine, UnixMillis, write_audit_line};
@@ -100,7 +100,7 @@ impl WebhookStore {
         super::tasks::secrets(&row, now)
     }
 
-    /// Changes an endpoint. Work on it that has begun writes nothing any more, so the message that is on its way may be sent again.
+    /// Changes an endpoint. Deliveries in flight do not write any more, so their message may be sent again.
     ///
     /// # Errors
     /// As [`WebhookStore::get`].
@@ -135,7 +135,7 @@ impl WebhookStore {
         finish(transaction, owner, id, ("update", &detail), now).await
     }
 
-    /// Stops the delivery of an endpoint. What is on its way may still arrive.
+    /// Stops the delivery of an endpoint. A message in flight may still arrive.
     ///
     /// # Errors
     /// As [`WebhookStore::get`].
@@ -148,7 +148,7 @@ impl WebhookStore {
         self.set_state(owner, id, (EndpointState::Paused, "pause"), now).await
     }
 
-    /// Goes on with the delivery of an endpoint where it stands, with the message that was not acknowledged.
+    /// Resumes the delivery of an endpoint at its position, with the message that was not acknowledged.
     ///
     /// # Errors
     /// As [`WebhookStore::get`].
@@ -275,13 +275,13 @@ async fn note(
     Ok(write_audit_line(session, line, now).await?)
 }
 
-/// The server of an address, for the audit log: path and query may hold what lets a sender in.
+/// The server of an address, for the audit log: path and query may hold credentials.
 fn server_of(url: &str) -> String {
     let server = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
     server.unwrap_or_default()
 }
 
-/// What an owner changes, for the audit log.
+/// The changes of an owner, for the audit log.
 fn changed(changes: &EndpointChanges) -> String {
     let EndpointChanges { url, filter, cursor, description } = changes;
     let url = url.as_ref().map(|url| format!("to={}", server_of(url)));

@@ -20,7 +20,7 @@ pub const LEASE_MS: i64 = 60_000;
 /// How long the secret before the present one signs as well, milliseconds.
 pub const GRACE_MS: i64 = 24 * 3_600_000;
 
-/// Endpoints and their messages in one database: SQLite in a file, or PostgreSQL, which instances share. What delivers does so in
+/// Endpoints and their messages in one database: SQLite in a file, or PostgreSQL, which instances share. Leases are held in
 /// the name of its store, so a store is opened once for each instance.
 ///
 /// Must be used inside a tokio runtime.
@@ -28,13 +28,13 @@ pub const GRACE_MS: i64 = 24 * 3_600_000;
 pub struct WebhookStore {
     database: Database,
     owner: String,
-    /// Held while this process writes. SQLite lets writers that find another one sleep, longer each time, so that many of them get
-    /// little done.
+    /// Held while this process writes. SQLite lets concurrent writers sleep, longer each time, so that many of them make
+    /// little progress.
     writing: Arc<Mutex<()>>,
 }
 
 impl WebhookStore {
-    /// Opens a database and brings the schema up to date. It is that of the accounts, which are opened before: what owners change is
+    /// Opens a database and brings the schema up to date. It is that of the accounts, which are opened before: changes of owners are
     /// written into their audit log.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl WebhookStore {
         Ok(Self { database, owner: random_digits()?, writing: Arc::default() })
     }
 
-    /// Lets go of all endpoints, so that others can take over at once, and closes all connections.
+    /// Releases all leases, so that other instances can take over at once, and closes all connections.
     pub async fn close(&self) {
         if let Err(error) = self.release_all().await {
             tracing::warn!(%error, "endpoints of webhooks stay with this instance until their lease has run out");

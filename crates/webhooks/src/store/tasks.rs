@@ -1,5 +1,5 @@
-//! What is to be delivered, and what came of it. Each statement that writes for a [`Task`] asks whether the lease is still the
-//! one that the task has; the time does not matter for that, since who takes over changes the token.
+//! Due deliveries and their results. Each statement that writes for a [`Task`] checks whether the lease is still the
+//! one of the task; the time does not matter for that, since a takeover changes the token.
 
 use paraffin_access::{AccountId, UnixMillis};
 use paraffin_database::{Row, Session, query};
@@ -44,7 +44,7 @@ pub(crate) struct Due {
     pub(crate) token: i64,
 }
 
-/// Why an attempt failed, and what follows from it.
+/// Why an attempt failed, and its consequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) reason: String,
@@ -56,7 +56,7 @@ pub(crate) struct Failure {
 }
 
 impl WebhookStore {
-    /// Active endpoints whose time has come and that no other instance has, those first that were not looked at for longest.
+    /// Active endpoints whose time has come and that no other instance has, the least recently checked first.
     pub(crate) async fn due(&self, now: UnixMillis) -> Result<Vec<Due>, WebhookError> {
         let mut session = self.database.session().await?;
         let due = "SELECT id, account, lease_token FROM webhook_endpoint WHERE state = 'active' AND next_attempt_at <= $1 \
@@ -69,7 +69,7 @@ impl WebhookStore {
         rows.iter().map(due).collect()
     }
 
-    /// Keeps all leases of this instance.
+    /// Renews all leases of this instance.
     pub(crate) async fn renew(&self, now: UnixMillis) -> Result<(), WebhookError> {
         let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
@@ -81,7 +81,7 @@ impl WebhookStore {
         Ok(())
     }
 
-    /// Takes the lease of an active endpoint: `None` while another instance has it, or when nothing is to be done yet. Of one
+    /// Takes the lease of an active endpoint: `None` while another instance has it, or when it is not due yet. Of one
     /// store, one task at a time may work for an endpoint.
     pub(crate) async fn take(&self, id: EndpointId, now: UnixMillis) -> Result<Option<Task>, WebhookError> {
         let _writing = self.writing.lock().await;
@@ -117,7 +117,7 @@ impl WebhookStore {
         }))
     }
 
-    /// Keeps a message before it is sent for the first time; whether the task still has the endpoint.
+    /// Stores a message before it is sent for the first time; returns whether the task still has the endpoint.
     pub(crate) async fn keep(&self, task: &Task, message: &Message, now: UnixMillis) -> Result<bool, WebhookError> {
         let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
@@ -136,7 +136,7 @@ impl WebhookStore {
         Ok(true)
     }
 
-    /// Moves an endpoint over what its filter passes over; whether the task still has it.
+    /// Moves an endpoint past events that its filter skips; returns whether the task still has it.
     pub(crate) async fn pass_over(&self, task: &Task, cursor: &str) -> Result<bool, WebhookError> {
         let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
@@ -183,7 +183,7 @@ impl WebhookStore {
         Ok(true)
     }
 
-    /// Writes down that an attempt failed, or that the source refuses the position; whether the task still has the endpoint.
+    /// Records that an attempt failed, or that the source refuses the position; returns whether the task still has the endpoint.
     pub(crate) async fn fail(&self, task: &Task, failure: &Failure) -> Result<bool, WebhookError> {
         let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
@@ -205,7 +205,7 @@ impl WebhookStore {
         Ok(changed == 1)
     }
 
-    /// Looks at an endpoint later, through no fault of its own.
+    /// Defers an endpoint without counting a failure.
     pub(crate) async fn defer(&self, task: &Task, until: UnixMillis) -> Result<(), WebhookError> {
         let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;

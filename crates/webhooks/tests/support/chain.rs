@@ -1,4 +1,4 @@
-//! A chain whose blocks come and leave, as a source of events.
+//! A chain whose blocks are connected and disconnected, as a source of events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ impl Chain {
         self.0.1.notify_waiters();
     }
 
-    /// Lets the newest blocks leave, but the first, and adds one more than there were.
+    /// Disconnects the newest blocks, but not the first, and adds one more than there were.
     pub fn reorganise(&self, depth: usize, random: &mut Random) {
         let depth = {
             let mut blocks = self.0.0.lock().unwrap();

@@ -1,4 +1,4 @@
-//! A chain that reorganises, receivers that fail, and where the tests of this folder keep their endpoints: each runs over SQLite,
+//! A chain that reorganises, receivers that fail, and databases of the tests in this folder: each test runs over SQLite,
 //! and once more over PostgreSQL as a part of `postgres.rs`.
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used)]
@@ -20,7 +20,7 @@ pub const NOW: i64 = 1_700_000_000_000;
 pub const SECOND: i64 = 1_000;
 pub const HOUR: i64 = 3_600 * SECOND;
 pub const OWNER: AccountId = AccountId(7);
-/// Who changes the endpoints of [`OWNER`].
+/// Actor of changes to the endpoints of [`OWNER`].
 pub const BY: Owner<'static> = Owner { account: OWNER, actor: "key:7" };
 
 /// A database of one test.
@@ -31,9 +31,9 @@ pub struct TestDatabase {
     accounts: OnceCell<Database>,
 }
 
-/// An empty database; `None` after saying that there is no PostgreSQL.
+/// An empty database; `None` after a message that there is no PostgreSQL.
 pub fn database() -> Option<TestDatabase> {
-    // What is killed here are tasks, not the machine: memory will do for files, and costs no flush.
+    // Tests kill tasks, not the machine: files in memory suffice, and cost no flush.
     let memory = std::path::Path::new("/dev/shm");
     let is_server = env!("CARGO_CRATE_NAME") == "postgres";
     let folder =

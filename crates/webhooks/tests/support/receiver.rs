@@ -1,4 +1,4 @@
-//! A receiver that drops repeated ids and applies and undoes events, behind a connection on which anything may happen.
+//! A receiver that drops repeated ids and applies and undoes events, behind a connection with scripted faults.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ struct Data {
     events: Vec<Event>,
 }
 
-/// What a receiver has.
+/// State of a receiver.
 #[derive(Default)]
 struct State {
     ids: HashSet<String>,
@@ -79,7 +79,7 @@ impl State {
         match (event.kind.as_str(), last) {
             ("undone", Some(last)) => {
                 assert_eq!(last.hash, event.hash, "the newest block is undone first");
-                self.events.retain(|kept| kept.hash != event.hash);
+                self.events.retain(|other| other.hash != event.hash);
             }
             ("block", None) => self.events.push(event),
             ("block", Some(last)) => {
@@ -95,18 +95,18 @@ impl State {
     }
 }
 
-/// What happens to an attempt: whether the receiver takes it when it arrives, whether it does when the connection ends, and what the
-/// sender hears then.
+/// Fate of an attempt: whether the receiver takes it when it arrives, whether it does when the connection ends, and the result for the
+/// sender.
 struct Fate {
     early: bool,
     late: bool,
     answer: Result<u16, String>,
 }
 
-/// An attempt on its way, and where it is said what becomes of it.
+/// An attempt in flight, and the channel for its fate.
 type Flight = (Attempt, oneshot::Sender<Fate>);
 
-/// Attempts on their way to one receiver; each ends when the test says so.
+/// Attempts in flight to one receiver; each ends when the test decides.
 #[derive(Clone, Default)]
 pub struct Network {
     receiver: Receiver,

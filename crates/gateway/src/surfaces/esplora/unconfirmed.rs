@@ -163,7 +163,7 @@ pub(crate) async fn view(context: &RequestContext) -> View {
 pub(super) async fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
     let mempool = context.shared().mempool.as_ref()?;
     let agreement = mempool.agreement();
-    let is_small = mempool.read(paraffin_mempool::Pool::len) <= SMALL;
+    let is_small = mempool.read(paraffin_mempool::TransactionSet::len) <= SMALL;
     if is_small && context.node().status().reachable {
         // Peers may receive a transaction seconds after the node has it.
         agreement.refresh(LIST_BUDGET).await;

@@ -28,7 +28,7 @@ fn set(mempool: &Mempool, meter: &Meter<'_>) {
 }
 
 fn changes(mempool: &Mempool, meter: &Meter<'_>) {
-    let summary = mempool.read(paraffin_mempool::Pool::summary);
+    let summary = mempool.read(paraffin_mempool::TransactionSet::summary);
     let removed: Vec<_> = mempool.read(|pool| pool.removed_by_reason().collect());
     let (returned, blocks) = mempool.read(|pool| (pool.returned_total(), pool.blocks_total()));
     let count = |name, text, total| meter.count(name, text, &[], total);

@@ -130,7 +130,7 @@ impl Method for Info {
     type Answer = InfoAnswer;
 
     async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<InfoAnswer, ApiError> {
-        let summary = mempool.read(paraffin_mempool::Pool::summary);
+        let summary = mempool.read(paraffin_mempool::TransactionSet::summary);
         Ok(InfoAnswer {
             added_total: summary.added_total,
             bytes: summary.bytes,

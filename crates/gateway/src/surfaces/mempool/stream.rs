@@ -104,7 +104,7 @@ impl Client {
     }
 
     fn hello(&self, replayed: bool) -> Utf8Bytes {
-        let summary = self.mempool().read(paraffin_mempool::Pool::summary);
+        let summary = self.mempool().read(paraffin_mempool::TransactionSet::summary);
         let hello = json!({
             "type": "hello",
             "instance": self.mempool().instance(),
