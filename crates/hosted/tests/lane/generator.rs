@@ -138,7 +138,7 @@ impl Generator {
         for (key, value) in &effects.writes {
             match key {
                 StateKey::Code(id) if !contents.ids.contains(&(id.block, id.tx)) => {
-                    contents.ids.push((id.block, id.tx))
+                    contents.ids.push((id.block, id.tx));
                 }
                 StateKey::Etching(id) => contents.base_runes.push((id.block, id.tx)),
                 StateKey::Sheet(outpoint) => {
