@@ -58,7 +58,7 @@ pub(super) fn found(
 /// The name of a contract.
 pub(super) fn name(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<String>, Problem> {
     let creation = moment.chain.state.creation(id)?;
-    Ok(creation.map(|creation| words(moment.chain, creation)).transpose()?.and_then(|words| words.0.clone()))
+    Ok(creation.map(|creation| words(moment.chain, creation)).transpose()?.and_then(|words| words.name.clone()))
 }
 
 impl CryptoPool {
