@@ -7,9 +7,9 @@ use paraffin_alkanes::views::ViewLimits;
 use paraffin_alkanes::{AlkanesModule, Builtins, BuiltinsError, CodeCache, Engine, NativeEngine, Parameters};
 use paraffin_cryptoswap::PoolProbe;
 use paraffin_gateway::{AlkanesParts, HostedProgram};
-use paraffin_hosted::{LoadError, ReadError, UnknownKey, read_file};
+use paraffin_hosted::{HostedModule, LoadError, ReadError, UnknownKey, read_file};
 use paraffin_primitives::Network;
-use paraffin_store::{Module, Store};
+use paraffin_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
@@ -172,20 +172,20 @@ impl Contracts {
         self.lacks.as_deref()
     }
 
-    /// The indexer modules: that of the hosted program, where one runs, and that of alkanes.
-    pub(crate) fn modules(&self, store: &Store) -> Vec<Box<dyn Module>> {
+    /// The indexer module of the hosted program, where one runs.
+    pub(crate) fn hosted_module(&self) -> Option<HostedModule> {
+        self.hosted.as_ref().map(Hosted::module)
+    }
+
+    /// The indexer module of alkanes.
+    pub(crate) fn module(&self, store: &Store) -> AlkanesModule {
         let native = NativeEngine::new(self.network, Arc::clone(&self.builtins), Arc::clone(&self.codes))
             .with_known_until(self.known_until);
-        let mut modules: Vec<Box<dyn Module>> = Vec::new();
         let engine: Box<dyn Engine> = match &self.hosted {
             None => Box::new(native),
-            Some(hosted) => {
-                modules.push(Box::new(hosted.module()));
-                hosted.engine(native, store)
-            }
+            Some(hosted) => hosted.engine(native, store),
         };
-        modules.push(Box::new(AlkanesModule::new(engine, self.network)));
-        modules
+        AlkanesModule::new(engine, self.network)
     }
 
     /// Logs at each start that the index may be incomplete because the hosted program wrote an unknown key, where that program serves.

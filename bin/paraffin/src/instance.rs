@@ -110,43 +110,49 @@ pub(crate) fn accounts_file(data_dir: &Path) -> PathBuf {
     data_dir.join("accounts.sqlite")
 }
 
-/// All modules, in the order in which they see a block. A new module is one line here.
-pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>, store: &Store) -> Vec<Box<dyn Module>> {
-    let memory = usize::try_from(store.memory().modules).unwrap_or(usize::MAX);
-    let bitcoin = BitcoinModule::new(raw_transactions(config.raw_transactions())).with_memory(memory);
-    let mut modules: Vec<Box<dyn Module>> = vec![Box::new(bitcoin)];
-    if config.address_search() {
-        modules.push(Box::new(AddressModule::new(config.network)));
-    }
-    if let Some(contracts) = contracts {
-        modules.extend(contracts.modules(store));
-        modules.push(Box::new(markets::module()));
-        modules.push(Box::new(config.pools.module(contracts.probe())));
-    }
-    if config.ordinals.enabled {
-        modules.push(Box::new(config.ordinals.module(config.network)));
-    }
-    modules
+/// What modules are made from.
+struct ModuleSources<'a> {
+    config: &'a Config,
+    contracts: Option<&'a Contracts>,
+    store: &'a Store,
 }
 
-/// The schemas of [`modules`].
+/// A module of the index: its schema, whether the configuration asks for it, and how it is made (`None` without the contracts that
+/// it needs).
+type IndexModule = (ModuleSchema, fn(&Config) -> bool, fn(&ModuleSources<'_>) -> Option<Box<dyn Module>>);
+
+/// All modules, in the order in which they see a block. A new module is one line here.
+const MODULES: &[IndexModule] = &[
+    (SCHEMA, |_| true, |from| Some(Box::new(bitcoin_module(from)))),
+    (ADDRESSES_SCHEMA, Config::address_search, |from| Some(Box::new(AddressModule::new(from.config.network)))),
+    (paraffin_hosted::SCHEMA, Config::runs_program, |from| Some(Box::new(from.contracts?.hosted_module()?))),
+    (paraffin_alkanes::SCHEMA, Config::indexes_alkanes, |from| Some(Box::new(from.contracts?.module(from.store)))),
+    (paraffin_amm::SCHEMA, Config::indexes_alkanes, |_| Some(Box::new(markets::module()))),
+    (paraffin_cryptoswap::SCHEMA, Config::indexes_alkanes, |from| {
+        Some(Box::new(from.config.pools.module(from.contracts?.probe())))
+    }),
+    (
+        paraffin_ordinals_index::SCHEMA,
+        |config| config.ordinals.enabled,
+        |from| Some(Box::new(from.config.ordinals.module(from.config.network))),
+    ),
+];
+
+/// The modules that the configuration asks for.
+pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>, store: &Store) -> Vec<Box<dyn Module>> {
+    let from = ModuleSources { config, contracts, store };
+    let indexed = MODULES.iter().filter(|(_, is_indexed, _)| is_indexed(config));
+    indexed.filter_map(|(_, _, make)| make(&from)).collect()
+}
+
+/// Their schemas.
 pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
-    let mut schemas = vec![SCHEMA];
-    if config.address_search() {
-        schemas.push(ADDRESSES_SCHEMA);
-    }
-    if config.indexes_alkanes() {
-        if config.runs_program() {
-            schemas.push(paraffin_hosted::SCHEMA);
-        }
-        schemas.push(paraffin_alkanes::SCHEMA);
-        schemas.push(paraffin_amm::SCHEMA);
-        schemas.push(paraffin_cryptoswap::SCHEMA);
-    }
-    if config.ordinals.enabled {
-        schemas.push(paraffin_ordinals_index::SCHEMA);
-    }
-    schemas
+    MODULES.iter().filter(|(_, is_indexed, _)| is_indexed(config)).map(|(schema, ..)| *schema).collect()
+}
+
+fn bitcoin_module(from: &ModuleSources<'_>) -> BitcoinModule {
+    let memory = usize::try_from(from.store.memory().modules).unwrap_or(usize::MAX);
+    BitcoinModule::new(raw_transactions(from.config.raw_transactions())).with_memory(memory)
 }
 
 /// The keyed surfaces that are part of this build. A new surface is one line here.

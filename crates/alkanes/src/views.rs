@@ -11,6 +11,8 @@ mod preview;
 mod run;
 mod runes;
 mod token;
+mod token_cache;
+mod token_query;
 mod trace;
 mod transaction;
 mod unwrap;
@@ -30,6 +32,8 @@ pub use runes::{RuneTerms, rune};
 pub use token::{
     LIQUIDITY_DECIMALS, Mints, TokenFacts, TokenWords, entered_by, token_facts, token_numbers, token_words,
 };
+pub use token_cache::{TokenCache, TokenMoment, TokenNames};
+pub use token_query::TokenQuery;
 pub use trace::{trace_from_proto, trace_to_proto};
 pub use unwrap::{PendingPayment, pending_unwraps};
 pub use words::{Words, WordsLimits};

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use paraffin_primitives::{AlkaneId, Height};
 
-use crate::pools::held;
+use crate::pools::pool_reserves;
 use crate::rows::{Parser, decode_event, position_key};
 use crate::{Action, AmmError, ChainPosition, ContractHistory, Event, Markets, PoolIdentity};
 
@@ -98,10 +98,10 @@ impl Holdings {
     /// Before the first event of the block at `height`.
     fn of(pool: &PoolIdentity, height: Height, contracts: &dyn ContractHistory) -> Result<Self, AmmError> {
         let before = match height.checked_sub(1) {
-            Some(before) => held(&*contracts.at(before), pool)?,
+            Some(before) => pool_reserves(&*contracts.at(before), pool)?,
             None => [0, 0],
         };
-        Ok(Self { now: Some(before), end: held(&*contracts.at(height), pool)?, is_end_given: false })
+        Ok(Self { now: Some(before), end: pool_reserves(&*contracts.at(height), pool)?, is_end_given: false })
     }
 }
 

@@ -1,14 +1,18 @@
 //! All pools as of the end of a block, valued in satoshis.
 
+mod cache;
 #[cfg(test)]
 mod fake;
+mod list;
 mod moment;
+mod paths;
 #[cfg(test)]
 mod price_tests;
 mod prices;
 #[cfg(test)]
 mod tests;
 mod unit_price;
+mod value;
 mod worth;
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,9 +20,13 @@ use std::sync::{Arc, OnceLock};
 
 use paraffin_primitives::{AlkaneId, BlockId, Height};
 
+pub use cache::MarketBooks;
+pub use list::{PoolOrder, PoolQuery, PoolTotals};
 pub use moment::ContractHistory;
+pub use paths::{PoolPath, PoolPaths};
 pub use prices::ROUTE_POOLS_MAX;
 pub use unit_price::UnitPrice;
+pub use value::{Dollars, TokenWorth, WHOLE};
 
 use crate::routing::{FormulaPool, Graph};
 use crate::{AmmError, Event, Figures, Markets, PoolRecord, PoolState, Scope, pool_state};

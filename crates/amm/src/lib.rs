@@ -35,7 +35,10 @@ mod tables;
 mod trades;
 
 pub use blocks::{PoolEvent, with_reserves};
-pub use book::{BookPool, BookRules, ContractHistory, MarketBook, PoolWorth, Position, TokenPrice, UnitPrice};
+pub use book::{
+    BookPool, BookRules, ContractHistory, Dollars, MarketBook, MarketBooks, PoolOrder, PoolPath, PoolPaths, PoolQuery,
+    PoolTotals, PoolWorth, Position, TokenPrice, TokenWorth, UnitPrice, WHOLE,
+};
 pub use calendar::Timeframe;
 pub use calls::{Call, calls};
 pub use candles::{Candle, Side, SidedCandle};
@@ -47,7 +50,7 @@ pub use interval::Interval;
 pub use journal::{EventList, Journal, merged};
 pub use lists::{Scope, Status};
 pub use module::{AmmModule, Parameters};
-pub use pools::{PoolState, pool_state};
+pub use pools::{PoolState, pool_reserves, pool_state};
 pub use ratio::Ratio;
 pub use reader::{Figures, Markets, Page, PoolRecord, Volumes};
 pub use sender::{Sender, Senders};

@@ -53,7 +53,10 @@ impl PoolState {
 }
 
 /// Reserves of a pool as of the height of `contracts`, base units.
-pub(crate) fn held(contracts: &dyn ContractReads, pool: &PoolIdentity) -> Result<[u128; 2], AmmError> {
+///
+/// # Errors
+/// The state cannot be read.
+pub fn pool_reserves(contracts: &dyn ContractReads, pool: &PoolIdentity) -> Result<[u128; 2], AmmError> {
     let [first, second] = pool.tokens;
     let balance = |what| -> Result<u128, AmmError> {
         let stored = contracts.state(&StateKey::Balance { what, who: pool.id })?;
@@ -73,7 +76,7 @@ pub fn pool_state(contracts: &dyn ContractReads, pool: PoolIdentity) -> Result<P
     name.truncate(NAME_BYTES_MAX);
     Ok(PoolState {
         pool,
-        reserves: held(contracts, &pool)?,
+        reserves: pool_reserves(contracts, &pool)?,
         supply: number("/totalsupply")?.unwrap_or_default(),
         fee_per_1000: number("/totalfeeper1000")?.unwrap_or(FEE_DEFAULT),
         claimable_fees: number("/claimablefees")?.unwrap_or_default(),

@@ -1,8 +1,11 @@
 //! Trades of a pool in a span of time.
 
-use paraffin_primitives::AlkaneId;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-use crate::{AmmError, Event, EventKind, Markets, Scope, Status};
+use paraffin_primitives::{AlkaneId, Height};
+
+use crate::{AmmError, ContractHistory, Event, EventKind, Markets, PoolIdentity, Scope, Status, pool_reserves};
 
 /// Times in block headers go back by less than this, seconds: a header is at most two hours ahead of a node's clock, and later
 /// than the median of the eleven before it.
@@ -76,5 +79,31 @@ impl Markets {
         }
         found.truncate(limit);
         Ok(found)
+    }
+
+    /// Trades of a pool in a span of time, the newest of the chain first, each with what the pool held at the end of its block,
+    /// base units. The pool may be one that no factory lists.
+    ///
+    /// # Errors
+    /// Index or state cannot be read or are damaged; `is_over` said so ([`AmmError::Interrupted`]).
+    pub fn trades_with_reserves(
+        &self,
+        pool: &PoolIdentity,
+        span: TradeSpan,
+        contracts: &dyn ContractHistory,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<(Event, [u128; 2])>, AmmError> {
+        let mut after: HashMap<Height, [u128; 2]> = HashMap::new();
+        let trades = self.trades_between(pool.id, span, |_| true, is_over)?.into_iter();
+        trades
+            .map(|NumberedTrade { event, .. }| {
+                let reserves = match after.entry(event.place.height) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(_) if is_over() => return Err(AmmError::Interrupted),
+                    Entry::Vacant(vacant) => *vacant.insert(pool_reserves(&*contracts.at(event.place.height), pool)?),
+                };
+                Ok((event, reserves))
+            })
+            .collect()
     }
 }

@@ -39,7 +39,7 @@ use crate::header_values::Told;
 use crate::hosted::{HostedProgram, ShadowState};
 use crate::interrupt::{Interrupt, Kept};
 use crate::log_thread::LogWriter;
-use crate::markets::{Books, MarketsParts};
+use crate::markets::MarketsParts;
 use crate::metrics::{Meter, Metrics};
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
@@ -245,7 +245,7 @@ pub(crate) struct Shared {
     pub(crate) alkanes: Option<Arc<Alkanes>>,
     pub(crate) hosted: Option<Arc<dyn HostedProgram>>,
     pub(crate) markets: Option<MarketsParts>,
-    pub(crate) books: Arc<Books>,
+    pub(crate) books: Arc<paraffin_amm::MarketBooks>,
     pub(crate) prices: Option<Arc<dyn BitcoinPrices>>,
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) windows: Arc<dyn Windows>,

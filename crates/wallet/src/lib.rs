@@ -14,6 +14,7 @@
 mod alkanes;
 mod coin;
 mod deployment;
+mod descriptor;
 mod error;
 mod fee_rate;
 mod intent;
@@ -27,6 +28,7 @@ mod weight;
 pub use alkanes::{Alkanes, AlkanesOverflow};
 pub use coin::{Coin, ExclusionReason, Ordinals, SMALL_OUTPUT_MAX_SATS};
 pub use deployment::{Deployment, DeploymentPlan, plan_deployment, plan_recovery, plan_reveal};
+pub use descriptor::{AccountError, ScriptChain, parse_account};
 pub use error::PlanError;
 pub use fee_rate::{FeeRate, ParseFeeRateError};
 pub use intent::{FRBTC, Intent, Recipient, UNWRAP_OPCODE, WRAP_OPCODE, mint, unwrap, wrap};

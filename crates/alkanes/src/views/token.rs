@@ -70,6 +70,13 @@ impl TokenFacts {
         let Mints { minted, value_per_mint, .. } = self.mints?;
         self.total_supply?.checked_sub(minted.checked_mul(value_per_mint)?)
     }
+
+    /// Base units that there can be at most: the premine and all mints. `None` when the contract does not report it, or has no
+    /// limit.
+    pub fn supply_max(&self) -> Option<u128> {
+        let Mints { cap, value_per_mint, .. } = self.mints?;
+        self.premine()?.checked_add(cap.checked_mul(value_per_mint)?)
+    }
 }
 
 /// Name and symbol of a contract, and the contracts that the answer depends on.
@@ -216,6 +223,18 @@ mod tests {
         assert_eq!(facts(Some(u128::MAX), u128::MAX, 2).premine(), None);
         let uncounted = TokenFacts { total_supply: Some(1_100), ..TokenFacts::default() };
         assert_eq!(uncounted.premine(), None, "who does not count mints does not tell what they made");
+    }
+
+    #[test]
+    fn the_most_there_can_be_is_the_premine_and_all_mints() {
+        let facts = |cap, value_per_mint| TokenFacts {
+            total_supply: Some(1_500),
+            mints: Some(Mints { cap, minted: 5, value_per_mint }),
+            ..TokenFacts::default()
+        };
+        assert_eq!(facts(10, 100).supply_max(), Some(2_000));
+        assert_eq!(facts(u128::MAX, 100).supply_max(), None, "no end");
+        assert_eq!(TokenFacts::default().supply_max(), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bitcoin::hashes::Hash as _;
-use paraffin_alkanes::views::{ViewContext, ViewError, ViewLimits};
+use paraffin_alkanes::views::{TokenCache, ViewContext, ViewError, ViewLimits};
 use paraffin_alkanes::{Builtins, ChainState as AlkanesState, CodeCache, MODULE, Parameters};
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_primitives::Height;
@@ -27,9 +27,7 @@ pub(crate) use ids::{alkane_id, decimal};
 pub(crate) use render::{
     EventItem, IdDigits, ResponseItem, TransferItem, hex, id_object, response, trace_events, transfers,
 };
-pub(crate) use tokens::{
-    DECIMALS, ImageBudget, NamedAmount, Token, TokenCache, Words, facts, named_amount, token, tokens, words,
-};
+pub(crate) use tokens::{DECIMALS, ImageBudget, NamedAmount, Token, Words, facts, named_amount, token, tokens, words};
 
 /// What an instance that indexes contracts gives the gateway.
 #[derive(Clone)]

@@ -3,12 +3,11 @@
 mod book;
 mod cryptoswap;
 mod pricing;
-pub(crate) mod worth;
 
 use std::sync::Arc;
 
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{AmmError, ChainContracts, MODULE, Markets};
+use paraffin_amm::{AmmError, ChainContracts, MODULE, MarketBooks, Markets};
 use paraffin_cryptoswap::PoolIndex;
 use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::Snapshot;
@@ -17,7 +16,7 @@ use crate::alkanes::{self, Fault, Lane, Moment};
 use crate::erased::{self, Answer};
 use crate::state::{BoxFuture, RequestContext};
 
-pub(crate) use book::{Books, build_books};
+pub(crate) use book::build_books;
 pub(crate) use cryptoswap::NamedPool;
 pub(crate) use pricing::{Pricing, TokenMarket, read_priced, read_priced_in};
 
@@ -49,7 +48,7 @@ pub(crate) struct MarketMoment<'a> {
     /// reports them.
     pub(crate) dollars_for_bitcoin: Option<f64>,
     /// Books already made.
-    books: Arc<Books>,
+    books: Arc<MarketBooks>,
 }
 
 /// What is known of markets here.
@@ -128,6 +127,11 @@ fn read_erased(
         })
         .await
     })
+}
+
+/// Parts of one as percent.
+pub(crate) fn percent(part: Option<f64>) -> Option<f64> {
+    part.map(|part| part * 100.0)
 }
 
 /// A failure of the market index as one of a view.

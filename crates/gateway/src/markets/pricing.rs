@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use paraffin_alkanes::views::{TokenFacts, ViewError};
-use paraffin_amm::MarketBook;
+use paraffin_amm::{Dollars, MarketBook, TokenWorth, WHOLE};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::worth::{Dollars, WHOLE};
-use super::{newest, read_in};
+use super::{newest, percent, read_in};
 use crate::alkanes::{self, Fault, Lane, Moment};
 use crate::state::RequestContext;
 
@@ -57,26 +56,24 @@ pub(crate) struct TokenMarket {
 
 impl Pricing {
     /// What a token is worth whose contract reports these facts.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "a price for people")]
     pub(crate) fn of(&self, id: AlkaneId, facts: &TokenFacts) -> TokenMarket {
         let dollars = self.dollars;
-        let [day, week, month, all] = self.book.volumes_of_token(id);
+        let TokenWorth { price: known, market_cap, fully_diluted, volumes } = self.book.token_worth(id, facts);
+        let [day, week, month, all] = volumes;
         let volumes = TokenMarket {
-            token_pools_volume1d_in_usd: dollars.number(day),
-            token_pools_volume7d_in_usd: dollars.number(week),
-            token_pools_volume30d_in_usd: dollars.number(month),
-            token_pools_volume_all_time_in_usd: dollars.number(all),
+            token_pools_volume1d_in_usd: dollars.of(day),
+            token_pools_volume7d_in_usd: dollars.of(week),
+            token_pools_volume30d_in_usd: dollars.of(month),
+            token_pools_volume_all_time_in_usd: dollars.of(all),
             token_pools_volume1d_in_sats: day,
             token_pools_volume7d_in_sats: week,
             token_pools_volume30d_in_sats: month,
             token_pools_volume_all_time_in_sats: all,
             ..TokenMarket::default()
         };
-        let Some(known) = self.book.price(id) else { return volumes };
+        let Some(known) = known else { return volumes };
         let price = dollars.at(known.price, WHOLE);
-        let percent = |part: Option<f64>| part.map(|part| part * 100.0);
-        let worth = |amount: Option<u128>| amount.map(|amount| known.price.value(amount));
-        let (supply, most) = (worth(facts.total_supply), worth(most(facts)));
         TokenMarket {
             floor_price: price,
             price_usd: price,
@@ -85,19 +82,13 @@ impl Pricing {
             frbtc_pool_price_in_sats: Some(known.price.to_f64() * WHOLE as f64),
             price_change24h: percent(known.change_day),
             price_change7d: percent(known.change_week),
-            marketcap: dollars.number(supply),
-            marketcap_in_sats: supply,
-            fdv: dollars.number(most),
-            fdv_in_sats: most,
+            marketcap: dollars.of(market_cap),
+            marketcap_in_sats: market_cap,
+            fdv: dollars.of(fully_diluted),
+            fdv_in_sats: fully_diluted,
             ..volumes
         }
     }
-}
-
-/// All that there can be of a token; `None` when its contract does not report it, or has no limit.
-fn most(facts: &TokenFacts) -> Option<u128> {
-    let mints = facts.mints?;
-    facts.premine()?.checked_add(mints.cap.checked_mul(mints.value_per_mint)?)
 }
 
 /// Reads contracts as of the newest block, with prices where this instance indexes markets and they are level with the
@@ -118,29 +109,10 @@ pub(crate) async fn read_priced_in<T: Send + 'static>(
     let contracts = alkanes::newest(context)?;
     if newest(context).is_ok_and(|markets| markets == contracts) {
         let priced = read_in(context, lane, None, |moment| {
-            let pricing = Pricing { book: moment.book()?, dollars: Dollars::now(moment) };
+            let pricing = Pricing { book: moment.book()?, dollars: moment.dollars() };
             work(moment.chain, Some(&pricing))
         });
         return priced.await;
     }
     alkanes::in_lane(context, lane, None, None, |moment| work(moment, None)).await
-}
-
-#[cfg(test)]
-mod tests {
-    use paraffin_alkanes::views::Mints;
-
-    use super::*;
-
-    #[test]
-    fn the_most_there_can_be_is_the_premine_and_all_mints() {
-        let facts = |cap, value_per_mint| TokenFacts {
-            total_supply: Some(1_500),
-            mints: Some(Mints { cap, minted: 5, value_per_mint }),
-            ..TokenFacts::default()
-        };
-        assert_eq!(most(&facts(10, 100)), Some(2_000));
-        assert_eq!(most(&facts(u128::MAX, 100)), None, "no end");
-        assert_eq!(most(&TokenFacts::default()), None);
-    }
 }

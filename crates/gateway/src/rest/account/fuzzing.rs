@@ -2,8 +2,7 @@
 
 use bitcoin::secp256k1::Secp256k1;
 use paraffin_primitives::Network;
-
-use super::descriptor;
+use paraffin_wallet::parse_account;
 
 /// Reads an account and derives the scripts of every chain of addresses at `indexes`.
 ///
@@ -11,7 +10,7 @@ use super::descriptor;
 /// The sentence for the caller.
 pub fn account(network: Network, text: &str, indexes: &[u32]) -> Result<Vec<bitcoin::ScriptBuf>, String> {
     let secp = Secp256k1::verification_only();
-    let branches = descriptor::parse(network, text)?;
+    let branches = parse_account(network, text).map_err(|error| error.to_string())?;
     let scripts = branches.iter().flat_map(|branch| indexes.iter().filter_map(|index| branch.script(&secp, *index)));
     Ok(scripts.collect())
 }

@@ -1,6 +1,5 @@
 //! Routes about an account: every address of a descriptor or extended key at once.
 
-mod descriptor;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod scan;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use bitcoin::{Address, OutPoint, Txid};
 use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey};
+use paraffin_wallet::parse_account;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
@@ -145,9 +145,9 @@ impl Account {
         // Keys are derived where the index is read, for both take long; not among the other reads, which are short.
         let opened = context.scan_account(move |snapshot, interrupt| {
             let index = &BitcoinIndex::new(snapshot.clone(), network);
-            let branches = match descriptor::parse(network, &text) {
+            let branches = match parse_account(network, &text) {
                 Ok(branches) => branches,
-                Err(sentence) => return Ok(Err(ApiError::invalid(sentence))),
+                Err(error) => return Ok(Err(ApiError::invalid(error.to_string()))),
             };
             let bounds = Bounds { keys_max, interrupt };
             let scripts = used_scripts(index, &branches, |key| view.is_touched(key), &bounds);

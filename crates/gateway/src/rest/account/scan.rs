@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use bitcoin::ScriptBuf;
 use bitcoin::secp256k1::Secp256k1;
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey, ScriptTotals};
+use paraffin_wallet::ScriptChain;
 
-use super::descriptor::Branch;
 use crate::interrupt::Interrupt;
 
 /// Unused scripts in a row after which a chain of addresses is taken to be at its end (docs/decisions/0009-accounts.md).
@@ -48,7 +48,7 @@ pub(super) struct Bounds<'a> {
 /// The used scripts of all branches, each once. `is_pending` returns whether an unconfirmed transaction touches a script.
 pub(super) fn used_scripts(
     index: &BitcoinIndex,
-    branches: &[Branch],
+    branches: &[ScriptChain],
     is_pending: impl Fn(&ScriptKey) -> bool,
     bounds: &Bounds<'_>,
 ) -> Result<Vec<UsedScript>, ScanError> {

@@ -5,8 +5,7 @@ use std::cell::Cell;
 use bitcoin::ScriptBuf;
 use bitcoin::secp256k1::Secp256k1;
 use paraffin_primitives::Network;
-
-use super::descriptor;
+use paraffin_wallet::parse_account;
 
 /// Scripts of each chain of addresses: a stream does not look into the index how far an account has got, so that all instances watch the
 /// same ones.
@@ -35,7 +34,7 @@ pub(crate) fn descriptor_scripts(
 ) -> Result<Vec<ScriptBuf>, String> {
     let secp = Secp256k1::verification_only();
     let mut scripts = Vec::new();
-    for branch in descriptor::parse(network, text)? {
+    for branch in parse_account(network, text).map_err(|error| error.to_string())? {
         for index in 0..SCRIPTS_OF_CHAIN {
             let Some(script) = branch.script(&secp, index) else { break };
             let left = budget.keys_left.get().checked_sub(branch.keys());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use paraffin_alkanes::views::ViewError;
+use paraffin_alkanes::views::{TokenQuery, ViewError};
 use paraffin_alkanes::{Creation, Order};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
@@ -136,7 +136,7 @@ fn listed(
         SortBy::Name => {
             let mut keyed = Vec::new();
             for creation in creations(moment, Order::Newest, usize::MAX)? {
-                let name = words(moment, creation)?.0.as_ref().map(|name| name.to_lowercase());
+                let name = words(moment, creation)?.name.as_ref().map(|name| name.to_lowercase());
                 // Those without a name stand at the end in either direction.
                 keyed.push((name.is_none(), name, creation));
             }
@@ -256,65 +256,24 @@ impl Route for Search {
     }
 }
 
-/// Contracts that a text means: the exact id, then exact symbols, then names and symbols that begin with it, then those
-/// that contain it; each group from the oldest. Letters count in either case.
-/// Also all symbols, in lower case.
+/// Contracts that a text means, the best first, equally good ones from the oldest. Also all symbols, in lower case.
 fn ranked(moment: &Moment<'_>, query: &str) -> Result<(Vec<Creation>, HashMap<AlkaneId, String>), ViewError> {
-    let query = query.to_lowercase();
+    let query = TokenQuery::new(query);
     let mut symbols = HashMap::new();
     if query.is_empty() {
         return Ok((Vec::new(), symbols));
     }
-    let id: Option<AlkaneId> = query.parse().ok();
     let mut found = Vec::new();
     for creation in creations(moment, Order::Oldest, usize::MAX)? {
         moment.check()?;
         let words = words(moment, creation)?;
-        let (name, symbol) = (words.0.as_ref(), words.1.as_ref());
-        if let Some(symbol) = symbol {
+        if let Some(symbol) = &words.symbol {
             symbols.insert(creation.id, symbol.to_lowercase());
         }
-        if let Some(rank) = rank(&query, id == Some(creation.id), name, symbol) {
+        if let Some(rank) = query.rank(creation.id, &words) {
             found.push((rank, creation));
         }
     }
     found.sort_by_key(|(rank, _)| *rank);
     Ok((found.into_iter().map(|(_, creation)| creation).collect(), symbols))
-}
-
-/// The group of a contract; `query` is in lower case.
-fn rank(query: &str, is_id: bool, name: Option<&String>, symbol: Option<&String>) -> Option<u8> {
-    if is_id {
-        return Some(0);
-    }
-    let lower = |word: Option<&String>| word.map(|word| word.to_lowercase()).unwrap_or_default();
-    let (name, symbol) = (lower(name), lower(symbol));
-    if symbol == query {
-        Some(1)
-    } else if name.starts_with(query) || symbol.starts_with(query) {
-        Some(2)
-    } else if name.contains(query) || symbol.contains(query) {
-        Some(3)
-    } else {
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// row RA03
-    #[test]
-    fn a_search_ranks_id_symbol_beginning_and_part_in_either_case() {
-        let of = |query: &str, is_id, name: &str, symbol: &str| {
-            rank(&query.to_lowercase(), is_id, Some(&name.to_owned()), Some(&symbol.to_owned()))
-        };
-        assert_eq!(of("2:0", true, "DIESEL", "DIESEL"), Some(0));
-        assert_eq!(of("diesel", false, "Other", "DIESEL"), Some(1));
-        assert_eq!(of("DIE", false, "diesel", "x"), Some(2));
-        assert_eq!(of("sel", false, "diesel", "x"), Some(3));
-        assert_eq!(of("gas", false, "diesel", "x"), None);
-        assert_eq!(rank("a", false, None, None), None);
-    }
 }

@@ -145,7 +145,7 @@ pub(in crate::rest) fn alkanes_map(moment: &Moment<'_>, held: &[Transfer]) -> Re
         };
         map.insert(
             transfer.id.to_string(),
-            json!({ "balance": transfer.value.to_string(), "name": words.0, "symbol": words.1 }),
+            json!({ "balance": transfer.value.to_string(), "name": words.name, "symbol": words.symbol }),
         );
     }
     Ok(map)

@@ -27,8 +27,8 @@ impl Names {
             Some(creation) => words(moment.chain, creation)?,
             None => std::sync::Arc::default(),
         };
-        let name = reported.0.as_deref().and_then(|name| printable(name, NAME_CHARACTERS_MAX));
-        let symbol = reported.1.as_deref().and_then(|symbol| printable(symbol, SYMBOL_CHARACTERS_MAX));
+        let name = reported.name.as_deref().and_then(|name| printable(name, NAME_CHARACTERS_MAX));
+        let symbol = reported.symbol.as_deref().and_then(|symbol| printable(symbol, SYMBOL_CHARACTERS_MAX));
         Ok(Self {
             symbol: symbol.clone().or_else(|| name.clone()).unwrap_or_else(|| id.to_string()),
             name: name.or(symbol).unwrap_or_else(|| id.to_string()),

@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 
-use paraffin_amm::{MarketBook, Ratio};
+use paraffin_amm::{Dollars, MarketBook, PoolQuery, Ratio};
 use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use super::pool_record::{PoolDetails, number};
-use super::pools::rank;
 use super::problem::Problem;
 use super::record::{Members, Record};
 use crate::alkanes::words;
 use crate::markets::MarketMoment;
-use crate::markets::worth::Dollars;
 
 /// Seconds of the candles that windows are summed from.
 const HOUR: u32 = 3_600;
@@ -38,20 +36,19 @@ pub(super) fn find(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<Cry
     Ok(index.pool(id)?.map(|record| CryptoPool { record, index }))
 }
 
-/// The main pools that a text in lower case means, as in a search among all pools.
+/// The main pools that a search among all pools finds.
 pub(super) fn found(
     moment: &MarketMoment<'_>,
-    query: &str,
+    query: &PoolQuery,
     symbols: &HashMap<AlkaneId, String>,
 ) -> Result<Vec<CryptoPool>, Problem> {
-    let id: Option<AlkaneId> = query.parse().ok();
     let mut found = Vec::new();
     for pool in &moment.parts.cryptoswap_pools {
         let Some(known) = find(moment, *pool)? else { continue };
         let named = name(moment, *pool)?.unwrap_or_default();
         let tokens = known.tokens();
         let symbols = tokens.map(|token| symbols.get(&token).map(String::as_str));
-        if rank(query, id, *pool, tokens, &named, symbols).is_some() {
+        if query.rank(*pool, tokens, &named, symbols).is_some() {
             found.push(known);
         }
     }
@@ -61,7 +58,7 @@ pub(super) fn found(
 /// The name of a contract.
 pub(super) fn name(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<String>, Problem> {
     let creation = moment.chain.state.creation(id)?;
-    Ok(creation.map(|creation| words(moment.chain, creation)).transpose()?.and_then(|words| words.0.clone()))
+    Ok(creation.map(|creation| words(moment.chain, creation)).transpose()?.and_then(|words| words.name.clone()))
 }
 
 impl CryptoPool {
@@ -113,16 +110,16 @@ impl CryptoPool {
         let both = first.zip(second).map(|(first, second)| first.saturating_add(second));
         for (name, satoshis) in [("token0Tvl", first), ("token1Tvl", second), ("poolTvl", both)] {
             put(&format!("{name}InSats"), json!(satoshis));
-            put(&format!("{name}InUsd"), dollars.of(satoshis));
+            put(&format!("{name}InUsd"), dollars.of(satoshis).into());
         }
-        put("tvl", dollars.of(both));
+        put("tvl", dollars.of(both).into());
         for (window, traded) in self.traded(&book)? {
             put(&format!("token0Volume{window}"), traded.amounts[0].clone().into());
             put(&format!("token1Volume{window}"), traded.amounts[1].clone().into());
             put(&format!("trades{window}"), traded.trades.into());
             put(&format!("poolVolume{window}InSats"), json!(traded.satoshis));
-            put(&format!("poolVolume{window}InUsd"), dollars.of(traded.satoshis));
-            put(&format!("volume{window}"), dollars.of(traded.satoshis));
+            put(&format!("poolVolume{window}InUsd"), dollars.of(traded.satoshis).into());
+            put(&format!("volume{window}"), dollars.of(traded.satoshis).into());
         }
         // Members of other pools that these do not have, or that are not reckoned for them.
         for name in [

@@ -1,10 +1,7 @@
 //! Routes without envelope, `{ok, …}`: trades, candles and reserves, as older clients read them.
 
-use std::collections::HashMap;
-
-use paraffin_alkanes::ChainState;
-use paraffin_amm::{Action, Candle, Event, Interval, NumberedTrade, PoolIdentity, Ratio, Timeframe, TradeSpan};
-use paraffin_primitives::{AlkaneId, Height};
+use paraffin_amm::{Action, Candle, Event, Interval, Ratio, Timeframe, TradeSpan, pool_reserves};
+use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -121,34 +118,17 @@ impl Route for Trades {
         let limit = self.limit.map_or(TRADES_DEFAULT, |limit| limit.at_most(TRADES_MAX));
         read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
-            let mut after: HashMap<Height, [u128; 2]> = HashMap::new();
-            let mut trades = Vec::new();
             let span = TradeSpan { from, to, limit, scanned_max: usize::MAX };
-            for NumberedTrade { event, .. } in
-                named.markets.trades_between(pool, span, |_| true, moment.chain.view.is_over)?
-            {
-                let height = event.position.height;
-                let reserves = match after.get(&height) {
-                    Some(reserves) => *reserves,
-                    None => {
-                        moment.chain.check()?;
-                        let then = ChainState::at(moment.chain.state.snapshot(), height);
-                        let reserves = held(&then, named.identity)?;
-                        *after.entry(height).or_insert(reserves)
-                    }
-                };
+            let is_over = moment.chain.view.is_over;
+            let found = named.markets.trades_with_reserves(&named.identity, span, &moment.contracts, is_over)?;
+            let mut trades = Vec::with_capacity(found.len());
+            for (event, reserves) in found {
                 trades.extend(trade(&event, reserves)?);
             }
             Ok(TradesAnswer { ok: OkTrue, pool: IdText(pool), trades })
         })
         .await
     }
-}
-
-/// What a pool holds of its alkanes.
-fn held(state: &ChainState, pool: PoolIdentity) -> Result<[u128; 2], Problem> {
-    let [first, second] = pool.tokens;
-    Ok([state.balance(first, pool.id)?, state.balance(second, pool.id)?])
 }
 
 /// `None` for what is no trade.
@@ -310,7 +290,7 @@ impl Route for Reserves {
         let pool = self.pool.get();
         read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
-            let [first, second] = held(moment.chain.state, named.identity)?;
+            let [first, second] = pool_reserves(&moment.contracts, &named.identity)?;
             let height = moment.chain.view.height;
             let block = moment.markets.snapshot().block(height).map_err(paraffin_amm::AmmError::from)?;
             Ok(ReservesAnswer {

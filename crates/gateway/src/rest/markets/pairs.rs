@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use paraffin_alkanes::views::{TokenFacts, ViewError};
-use paraffin_amm::{BookPool, MarketBook};
+use paraffin_amm::{BookPool, Dollars, PoolPaths};
 use paraffin_primitives::{AlkaneId, Network};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,12 @@ use serde_json::{Map, Value, json};
 
 use super::events::Counts;
 use super::fields::{FACTORY, TOKEN, factory_of, require_factory, require_token};
-use super::paths::paths;
 use super::pool_record::{Pool, record};
 use super::problem::{Problem, read};
 use super::record::Record;
 use crate::alkanes::{DECIMALS, facts};
 use crate::errors::ApiError;
 use crate::markets::MarketMoment;
-use crate::markets::worth::Dollars;
 use crate::rest::part::{LIMIT_MAX, Part};
 use crate::rest::route::{AlkaneIdParam, Digits, FactoryIdParam, IdObject, OtherNames, Pages, Paths, Route, Verb};
 use crate::state::RequestContext;
@@ -90,7 +88,7 @@ struct Teller<'m, 'c> {
 
 impl<'m, 'c> Teller<'m, 'c> {
     fn new(moment: &'m MarketMoment<'c>) -> Self {
-        Self { moment, dollars: Dollars::now(moment), facts: HashMap::new() }
+        Self { moment, dollars: moment.dollars(), facts: HashMap::new() }
     }
 
     fn facts(&mut self, id: AlkaneId) -> Result<Arc<TokenFacts>, Problem> {
@@ -131,9 +129,9 @@ impl<'m, 'c> Teller<'m, 'c> {
             reserve0: Digits(first),
             reserve1: Digits(second),
             pool_tvl_in_sats: pool.worth.tvl,
-            pool_tvl_in_usd: self.dollars.number(pool.worth.tvl),
+            pool_tvl_in_usd: self.dollars.of(pool.worth.tvl),
             volume_in_sats: pool.worth.volume_day,
-            volume_in_usd: self.dollars.number(pool.worth.volume_day),
+            volume_in_usd: self.dollars.of(pool.worth.volume_day),
         })
     }
 
@@ -149,11 +147,6 @@ fn page(moment: &MarketMoment<'_>, pools: &[&BookPool], part: Part) -> Result<Pa
     }
     let pairs = Teller::new(moment).pairs(&shown)?;
     Ok(PairPage { counts: Counts::new(pools.len(), pairs.len(), part), pairs })
-}
-
-/// Pools of a factory with an alkane, the oldest first.
-fn with_token(book: &MarketBook, factory: AlkaneId, token: AlkaneId) -> Vec<&BookPool> {
-    book.pools_with(token).filter(|pool| pool.record.pool.factory == factory).collect()
 }
 
 /// Pairs that pools of a factory trade.
@@ -207,7 +200,7 @@ impl Route for TokenPairs {
             require_factory(moment, factory)?;
             require_token(moment, token)?;
             let book = moment.book()?;
-            page(moment, &with_token(&book, factory, token), part)
+            page(moment, &book.pools_trading(factory, token).collect::<Vec<_>>(), part)
         })
         .await
     }
@@ -353,13 +346,10 @@ fn from(
 ) -> Result<Ways, Problem> {
     require_token(moment, token)?;
     let book = moment.book()?;
-    let pools = with_token(&book, factory, token);
+    let pools: Vec<&BookPool> = book.pools_trading(factory, token).collect();
     let page = page(moment, &pools, part)?;
-    let ways = part.of(pools).into_iter().filter(|pool| !pool.state.reserves.contains(&0)).map(|pool| {
-        let [first, second] = pool.record.pool.tokens;
-        let other = if first == token { second } else { first };
-        way(moment, &[token, other], &[pool], network)
-    });
+    let ways = part.of(pools).into_iter().filter(|pool| !pool.state.reserves.contains(&0));
+    let ways = ways.map(|pool| way(moment, &[token, pool.record.pool.other(token)], &[pool], network));
     Ok(Ways::From { page, paths: ways.collect() })
 }
 
@@ -375,11 +365,11 @@ fn between(
     }
     let book = moment.book()?;
     let [first, second] = tokens;
-    let mut direct = with_token(&book, factory, first);
-    direct.retain(|pool| pool.record.pool.tokens.contains(&second));
-    let found = paths(&book, factory, tokens);
-    let (total, is_whole) = (found.ways.len(), found.is_whole);
-    let shown = part.of(found.ways);
+    let direct: Vec<&BookPool> =
+        book.pools_trading(factory, first).filter(|pool| pool.record.pool.tokens.contains(&second)).collect();
+    let PoolPaths { paths, is_whole } = book.paths(factory, tokens);
+    let total = paths.len();
+    let shown = part.of(paths);
     let paths: Vec<Path> = shown.iter().map(|(tokens, pools)| way(moment, tokens, pools, network)).collect();
     Ok(Ways::Between {
         pairs: Teller::new(moment).pairs(&direct)?,

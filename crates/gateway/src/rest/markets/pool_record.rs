@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use bitcoin::Address;
-use paraffin_amm::{Action, BookPool, Figures, PoolWorth, Ratio, Volumes};
+use paraffin_amm::{Action, BookPool, Dollars, Figures, PoolWorth, Ratio, Volumes, WHOLE};
 use paraffin_primitives::Network;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Number, Value, json};
 
 use super::record::Members;
-use crate::markets::worth::{Dollars, WHOLE, percent};
+use crate::markets::percent;
 use crate::rest::route::{Digits, IdObject, IdText};
 
 /// A member, and which of the values of `T` it has.
@@ -77,10 +77,10 @@ pub(super) fn details(pool: &BookPool, network: Network, dollars: Dollars) -> Me
     let mut put = |name: &str, value: Value| record = std::mem::take(&mut record).with(name, value);
     for (name, value) in VALUES {
         put(&format!("{name}InSats"), json!(value(worth)));
-        put(&format!("{name}InUsd"), dollars.of(value(worth)));
+        put(&format!("{name}InUsd"), dollars.of(value(worth)).into());
     }
     for (name, value) in SHORT_VALUES {
-        put(name, dollars.of(value(worth)));
+        put(name, dollars.of(value(worth)).into());
     }
     let figures = &pool.figures;
     for (window, volumes) in WINDOWS {
@@ -91,14 +91,14 @@ pub(super) fn details(pool: &BookPool, network: Network, dollars: Dollars) -> Me
     }
     put("lPTokenValueInSats", json!(worth.liquidity_price.map(|price| price.value(WHOLE))));
     put("lPTokenValueInUsd", json!(worth.liquidity_price.and_then(|price| dollars.at(price, WHOLE))));
-    put("tvlChange24h", percent(worth.tvl_change_day));
-    put("tvlChange7d", percent(worth.tvl_change_week));
-    put("tvlChange", percent(worth.tvl_change_day));
+    put("tvlChange24h", percent(worth.tvl_change_day).into());
+    put("tvlChange7d", percent(worth.tvl_change_week).into());
+    put("tvlChange", percent(worth.tvl_change_day).into());
     put("poolApr", json!(worth.apr));
     put("apr", json!(worth.apr));
     put("price", number(figures.price));
-    put("priceChange24h", change(figures.price, figures.price_a_day_ago));
-    put("priceChange7d", change(figures.price, figures.price_a_week_ago));
+    put("priceChange24h", percent(figures.price_change_day()).into());
+    put("priceChange7d", percent(figures.price_change_week()).into());
     if let Action::Creation { amounts: [first, second], .. } = pool.creation.action {
         put("initialToken0Amount", first.to_string().into());
         put("initialToken1Amount", second.to_string().into());
@@ -229,11 +229,4 @@ fn described(about: &str, members: &[(String, Schema)], at_times: &[(&str, Schem
 pub(super) fn number(ratio: Option<Ratio>) -> Value {
     let number = ratio.and_then(|ratio| ratio.to_decimal().parse::<Number>().ok());
     number.map_or(Value::Null, Value::Number)
-}
-
-/// Change of a price in percent.
-#[allow(clippy::cast_precision_loss)]
-fn change(now: Option<Ratio>, then: Option<Ratio>) -> Value {
-    let value = |ratio: Ratio| ratio.numerator as f64 / ratio.denominator as f64;
-    percent(now.zip(then).map(|(now, then)| value(now) / value(then) - 1.0))
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use bitcoin::ScriptBuf;
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{BookPool, MarketBook};
+use paraffin_amm::{BookPool, MarketBook, PoolOrder, PoolQuery, PoolTotals};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,7 @@ use super::record::Record;
 use super::sort::{Order, SortBy};
 use super::{cryptoswap, get, pairs, positions};
 use crate::errors::ApiError;
-use crate::markets::worth::{Dollars, percent};
-use crate::markets::{self, MarketMoment, Pricing};
+use crate::markets::{self, MarketMoment, Pricing, percent};
 use crate::rest::part::Part;
 use crate::rest::route::{
     AddressText, Base, Declared, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route, Verb,
@@ -54,8 +53,9 @@ const POOLS_MAX: usize = 20_000;
 struct Listing {
     factory: AlkaneId,
     part: Part,
-    sort: Option<(SortBy, bool)>,
-    query: Option<String>,
+    /// The order, and whether the least stands first.
+    sort: Option<(PoolOrder, bool)>,
+    query: Option<PoolQuery>,
     holder: Option<ScriptBuf>,
 }
 
@@ -80,12 +80,12 @@ macro_rules! listings {
 
         impl $name {
             fn listing(self, context: &RequestContext, part: Part) -> Result<Listing, ApiError> {
-                let ascending = match self.order {
-                    None => matches!(self.sort_by, None | Some(SortBy::Height | SortBy::Age | SortBy::Name)),
-                    Some(order) => order == Order::Asc,
-                };
-                let sort = self.sort_by.or((!ascending).then_some(SortBy::Age)).map(|sort_by| (sort_by, ascending));
+                let order = self.sort_by.map_or(PoolOrder::Age, PoolOrder::from);
+                let ascending = self.order.map_or_else(|| order.is_ascending(), |asked| asked == Order::Asc);
                 let query = self.search_query.map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
+                let query = query.map(PoolQuery::new);
+                // Of what a search finds the best stands first, unless an order is asked for.
+                let sort = (self.sort_by.is_some() || !ascending).then_some((order, ascending));
                 let holder = self.address.map(|address| script(context, &address.0)).transpose()?;
                 Ok(Listing { factory: factory_of(context, self.factory_id)?, part, sort, query, holder })
             }
@@ -119,16 +119,14 @@ impl Listing {
         require_factory(moment, self.factory)?;
         let mut pools: Vec<&BookPool> = match &self.query {
             None => book.pools_of(self.factory).collect(),
-            Some(query) => {
-                found(book.pools_of(self.factory), query, &HashMap::new()).into_iter().map(|(_, pool)| pool).collect()
-            }
+            Some(query) => query.find(book.pools_of(self.factory), &HashMap::new()),
         };
         if let Some(holder) = &self.holder {
             let held: HashSet<AlkaneId> = sums(moment.chain, holder)?.into_iter().map(|held| held.id).collect();
             pools.retain(|pool| held.contains(&pool.record.pool.id));
         }
-        if let Some((sort_by, ascending)) = self.sort {
-            pools.sort_by(|one, other| sort_by.compare(one, other, ascending));
+        if let Some((order, ascending)) = self.sort {
+            pools.sort_by(|one, other| order.compare(one, other, ascending));
         }
         Ok(pools)
     }
@@ -173,50 +171,6 @@ struct Trending {
     day: Record<PoolDetails>,
 }
 
-/// Pools that a text in lower case means, each with its group: the exact id, that of one of its alkanes, the exact name or
-/// symbol of one, those that begin with it, those that contain it. Symbols are in lower case.
-pub(super) fn found<'b>(
-    pools: impl Iterator<Item = &'b BookPool>,
-    query: &str,
-    symbols: &HashMap<AlkaneId, String>,
-) -> Vec<(u8, &'b BookPool)> {
-    let id: Option<AlkaneId> = query.parse().ok();
-    let mut found: Vec<(u8, &BookPool)> = pools
-        .filter_map(|pool| {
-            let identity = pool.record.pool;
-            let symbols = identity.tokens.map(|token| symbols.get(&token).map(String::as_str));
-            rank(query, id, identity.id, identity.tokens, &pool.state.name, symbols).map(|rank| (rank, pool))
-        })
-        .collect();
-    found.sort_by_key(|(rank, _)| *rank);
-    found
-}
-
-/// The group of a pool; `query` is in lower case, symbols are, too.
-pub(in crate::rest) fn rank(
-    query: &str,
-    id: Option<AlkaneId>,
-    pool: AlkaneId,
-    tokens: [AlkaneId; 2],
-    name: &str,
-    symbols: [Option<&str>; 2],
-) -> Option<u8> {
-    let name = name.to_lowercase();
-    if id == Some(pool) {
-        Some(0)
-    } else if id.is_some_and(|id| tokens.contains(&id)) {
-        Some(1)
-    } else if name == query || symbols.contains(&Some(query)) {
-        Some(2)
-    } else if name.starts_with(query) || symbols.iter().flatten().any(|symbol| symbol.starts_with(query)) {
-        Some(3)
-    } else if name.contains(query) || symbols.iter().flatten().any(|symbol| symbol.contains(query)) {
-        Some(4)
-    } else {
-        None
-    }
-}
-
 /// All pools of the network's factory, as GET routes give them.
 pub(super) async fn of_own_factory(context: &RequestContext, part: Part) -> Result<PoolPage, ApiError> {
     let factory = markets::of(context)?.factory;
@@ -241,26 +195,18 @@ async fn listed_with_details(context: &RequestContext, listing: Listing) -> Resu
     read(context, move |moment| {
         let book = moment.book()?;
         let all = listing.pools(moment, &book)?;
-        let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
+        let (twins, dollars) = (moment.parts.snake_case_twins, moment.dollars());
         let rendered = |pool: &BookPool| details(pool, network, dollars).finish(twins);
         let pools: Vec<Record<PoolDetails>> = listing.part(&all)?.into_iter().map(rendered).collect();
-        let sum = |value: fn(&BookPool) -> Option<u128>| {
-            all.iter().filter_map(|pool| value(pool)).fold(0, u128::saturating_add)
-        };
-        let (tvl, volume) = (sum(|pool| pool.worth.tvl), sum(|pool| pool.worth.volume_day));
-        let largest = all.iter().filter(|pool| pool.worth.tvl.is_some());
-        let largest = largest.reduce(|one, other| if other.worth.tvl > one.worth.tvl { other } else { one });
-        let trending = all.iter().filter(|pool| pool.worth.tvl_change_day.is_some());
-        let trending = trending
-            .reduce(|one, other| if other.worth.tvl_change_day > one.worth.tvl_change_day { other } else { one });
+        let PoolTotals { tvl, volume_day, largest, trending } = PoolTotals::of(&all);
         Ok(DetailsPage {
             counts: Counts::new(all.len(), pools.len(), listing.part),
             pools,
-            total_tvl: dollars.number(Some(tvl)),
+            total_tvl: dollars.of(Some(tvl)),
             total_tvl_in_sats: tvl,
-            total_volume: dollars.number(Some(volume)),
-            total_volume_in_sats: volume,
-            largest_pool: largest.map(|pool| rendered(pool)),
+            total_volume: dollars.of(Some(volume_day)),
+            total_volume_in_sats: volume_day,
+            largest_pool: largest.map(rendered),
             trending_pools: trending.map(|pool| {
                 let record = details(pool, network, dollars).with("trend", percent(pool.worth.tvl_change_day));
                 Trending { day: record.finish(twins) }
@@ -303,14 +249,14 @@ pub(super) async fn details_of(
         let Some(pool) = book.pool(id) else {
             // No factory owns a pool of that kind.
             return match cryptoswap::find(moment, id)? {
-                Some(pool) => pool.details(moment, Dollars::now(moment)),
+                Some(pool) => pool.details(moment, moment.dollars()),
                 None => Err(ApiError::not_found(format!("there is no pool {id}")).into()),
             };
         };
         if let Some(factory) = factory.filter(|factory| *factory != pool.record.pool.factory) {
             return Err(ApiError::not_found(format!("there is no pool {id} of factory {factory}")).into());
         }
-        Ok(details(pool, network, Dollars::now(moment)).finish(moment.parts.snake_case_twins))
+        Ok(details(pool, network, moment.dollars()).finish(moment.parts.snake_case_twins))
     })
     .await
 }
@@ -327,11 +273,12 @@ pub(in crate::rest) async fn search(
     if query.is_empty() || markets::of(context).is_err() {
         return Ok(Vec::new());
     }
+    let query = PoolQuery::new(query);
     let network = context.network();
     read(context, move |moment| {
         let first = cryptoswap::found(moment, &query, &symbols)?;
         let count = first.len();
-        let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
+        let (twins, dollars) = (moment.parts.snake_case_twins, moment.dollars());
         let mut shown = Vec::new();
         for pool in part.of(first) {
             shown.push(pool.details(moment, dollars)?);
@@ -342,8 +289,8 @@ pub(in crate::rest) async fn search(
             limit: part.limit.map(|limit| limit.saturating_sub(shown.len())),
         };
         if let Some(pricing) = &pricing {
-            let pools = rest.of(found(pricing.book.pools().iter(), &query, &symbols)).into_iter();
-            shown.extend(pools.map(|(_, pool)| details(pool, network, pricing.dollars).finish(twins)));
+            let pools = rest.of(query.find(pricing.book.pools().iter(), &symbols)).into_iter();
+            shown.extend(pools.map(|pool| details(pool, network, pricing.dollars).finish(twins)));
         }
         Ok(shown)
     })
@@ -352,10 +299,6 @@ pub(in crate::rest) async fn search(
 
 #[cfg(test)]
 mod tests {
-    use bitcoin::Txid;
-    use bitcoin::hashes::Hash as _;
-    use paraffin_amm::{Action, ChainPosition, Event, Figures, PoolIdentity, PoolRecord, PoolState, PoolWorth};
-
     use super::*;
     use crate::rest::route::read_text;
 
@@ -375,84 +318,5 @@ mod tests {
         assert_eq!(pool("{}").unwrap_err(), "poolId, pool_id or id is required");
         assert_eq!(pool(r#"{"poolId":"2:9","id":"2:8"}"#).unwrap_err(), "poolId and id differ");
         assert!(pool(r#"{"pool_id":7}"#).unwrap_err().starts_with("pool_id must be"));
-    }
-
-    fn pool(number: u128, name: &str, tvl: Option<u128>) -> BookPool {
-        let id = |tx| AlkaneId { block: 2, tx };
-        let identity = PoolIdentity {
-            id: id(number),
-            factory: AlkaneId { block: 4, tx: 65_522 },
-            tokens: [id(0), id(number + 1_000_000)],
-        };
-        let created = ChainPosition { height: u32::try_from(number).unwrap(), transaction: 0, event: 0 };
-        BookPool {
-            record: PoolRecord { pool: identity, created },
-            state: PoolState {
-                pool: identity,
-                reserves: [1, 1],
-                supply: 1,
-                fee_per_1000: 10,
-                claimable_fees: 0,
-                name: name.to_owned(),
-            },
-            figures: Figures::default(),
-            worth: PoolWorth { tvl, ..PoolWorth::default() },
-            creation: Event {
-                position: created,
-                txid: Txid::all_zeros(),
-                time: 0,
-                protostone: 0,
-                vout: 0,
-                actor: None,
-                successful: true,
-                action: Action::Creation { pool: identity, amounts: [1, 1], liquidity: 1 },
-            },
-        }
-    }
-
-    fn numbers(pools: &[(u8, &BookPool)]) -> Vec<u128> {
-        pools.iter().map(|(_, pool)| pool.record.pool.id.tx).collect()
-    }
-
-    /// row RA03
-    #[test]
-    fn a_search_ranks_ids_before_names_and_keeps_the_order_of_age() {
-        let pools = [
-            pool(1, "WAX / BTC LP", None),
-            pool(2, "2:1 / BTC LP", None),
-            pool(3, "WAX", None),
-            pool(4, "BTC / WAX LP", None),
-            pool(5, "GAS / BTC LP", None),
-        ];
-        assert_eq!(numbers(&found(pools.iter(), "wax", &HashMap::new())), [3, 1, 4]);
-        assert_eq!(numbers(&found(pools.iter(), "2:1", &HashMap::new())), [1, 2]);
-        assert_eq!(numbers(&found(pools.iter(), "2:1000004", &HashMap::new())), [4]);
-        assert_eq!(numbers(&found(pools.iter(), "2:0", &HashMap::new())), [1, 2, 3, 4, 5], "an alkane of all of them");
-        assert_eq!(numbers(&found(pools.iter(), "nothing", &HashMap::new())), [] as [u128; 0]);
-    }
-
-    #[test]
-    fn ten_thousand_pools_of_one_name_are_found_and_sorted_by_pages() {
-        let pools: Vec<BookPool> =
-            (1..=10_000).map(|number| pool(number, "SAME / SAME LP", Some(number % 7))).collect();
-        let all = found(pools.iter(), "same / same lp", &HashMap::new());
-        assert_eq!(numbers(&all), (1..=10_000).collect::<Vec<_>>());
-        let part = Part { offset: 9_990, limit: Some(50) };
-        assert_eq!(numbers(&part.of(all)), (9_991..=10_000).collect::<Vec<_>>());
-        let mut sorted: Vec<&BookPool> = pools.iter().collect();
-        sorted.sort_by(|one, other| SortBy::Tvl.compare(one, other, false));
-        assert!(sorted.iter().rev().is_sorted_by_key(|pool| pool.worth.tvl));
-        let equal = sorted.chunk_by(|one, other| one.worth.tvl == other.worth.tvl);
-        assert!(equal.into_iter().all(|equal| equal.iter().is_sorted_by_key(|pool| pool.record.created)), "stable");
-    }
-
-    #[test]
-    fn what_has_no_price_stands_last_in_either_direction() {
-        let pools = [pool(1, "a", None), pool(2, "b", Some(5)), pool(3, "c", Some(9))];
-        for (ascending, expected) in [(true, [2, 3, 1]), (false, [3, 2, 1])] {
-            let mut sorted: Vec<&BookPool> = pools.iter().collect();
-            sorted.sort_by(|one, other| SortBy::Tvl.compare(one, other, ascending));
-            assert_eq!(sorted.iter().map(|pool| pool.record.pool.id.tx).collect::<Vec<_>>(), expected);
-        }
     }
 }

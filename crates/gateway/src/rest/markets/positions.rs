@@ -1,9 +1,9 @@
 //! Liquidity that addresses hold.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use bitcoin::OutPoint;
-use paraffin_amm::{BookPool, Position as Worth};
+use paraffin_amm::{BookPool, Dollars, Position as Worth};
 use paraffin_bitcoin_index::ScriptKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,6 @@ use super::pool_record::{PoolDetails, details};
 use super::problem::read;
 use super::record::Record;
 use crate::errors::ApiError;
-use crate::markets::worth::Dollars;
 use crate::rest::part::{LIMIT_MAX, Part};
 use crate::rest::route::{AddressText, Digits, FactoryIdParam, IdObject, OtherNames, Pages, Paths, Route, Verb};
 use crate::state::RequestContext;
@@ -53,7 +52,6 @@ struct Position {
 }
 
 impl Position {
-    #[allow(clippy::cast_precision_loss)]
     fn new(
         (pool, held): (&BookPool, u128),
         worth: &Worth,
@@ -63,7 +61,6 @@ impl Position {
     ) -> Self {
         let Worth { amounts: [first, second], values: [first_value, second_value], value } = *worth;
         let identity = pool.record.pool;
-        let supply = pool.state.supply;
         Self {
             pool: details,
             pool_id: identity.id.into(),
@@ -78,10 +75,10 @@ impl Position {
             token0_value: first_value,
             token1_value: second_value,
             value,
-            token0_value_in_usd: dollars.number(first_value),
-            token1_value_in_usd: dollars.number(second_value),
-            total_value_in_usd: dollars.number(value),
-            share: if supply == 0 { 0.0 } else { held as f64 / supply as f64 },
+            token0_value_in_usd: dollars.of(first_value),
+            token1_value_in_usd: dollars.of(second_value),
+            total_value_in_usd: dollars.of(value),
+            share: pool.share_of(held),
         }
     }
 }
@@ -120,15 +117,9 @@ impl Route for Positions {
         read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
-            let held: HashMap<_, _> =
-                sums(moment.chain, &script)?.into_iter().map(|held| (held.id, held.value)).collect();
-            let mut pools: Vec<(&BookPool, u128)> = held
-                .iter()
-                .filter_map(|(id, held)| Some((book.pool(*id)?, *held)))
-                .filter(|(pool, held)| pool.record.pool.factory == factory && *held > 0)
-                .collect();
-            pools.sort_unstable_by_key(|(pool, _)| pool.record.created);
-            let (total, dollars, twins) = (pools.len(), Dollars::now(moment), moment.parts.snake_case_twins);
+            let held = sums(moment.chain, &script)?.into_iter().map(|held| (held.id, held.value));
+            let pools = book.liquidity_among(factory, held);
+            let (total, dollars, twins) = (pools.len(), moment.dollars(), moment.parts.snake_case_twins);
             let shown = part.of(pools).into_iter().map(|(pool, held)| {
                 let details = details(pool, network, dollars).finish(twins);
                 let worth = book.position(pool, held);

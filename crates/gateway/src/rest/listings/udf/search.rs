@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use paraffin_amm::{BookPool, PoolIdentity};
+use paraffin_amm::{BookPool, PoolIdentity, PoolQuery};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use super::super::number::HowMany;
 use super::{SYMBOL_TYPE, describe};
 use crate::errors::ApiError;
 use crate::markets::MarketMoment;
-use crate::rest::markets::{Problem, rank, read};
+use crate::rest::markets::{Problem, read};
 use crate::rest::part::Part;
 use crate::rest::route::{IdText, Paths, Route, Verb, Wrapping};
 use crate::state::RequestContext;
@@ -117,12 +117,12 @@ fn best<'b>(
     if query.is_empty() {
         return Ok(pools);
     }
-    let id: Option<AlkaneId> = query.parse().ok();
+    let asked = PoolQuery::new(query.to_owned());
     let mut symbols: HashMap<AlkaneId, String> = HashMap::new();
     let mut ranked = Vec::new();
     for (number, pool) in pools.into_iter().enumerate() {
         let PoolIdentity { id: pool_id, tokens, .. } = pool.record.pool;
-        let rank_of = |name: &str, symbols| rank(query, id, pool_id, tokens, name, symbols);
+        let rank_of = |name: &str, symbols| asked.rank(pool_id, tokens, name, symbols);
         let by_name = rank_of(&squeezed(&pool.state.name), [None, None]);
         let by_symbols = if number < WITH_SYMBOLS_MAX {
             for token in tokens {

@@ -22,11 +22,11 @@ const NESTING_MAX: usize = 64;
 const KEY_DEPTH_MAX: usize = 255;
 /// Most steps below a key as it is written, the last one included; wallets have two.
 const STEPS_MAX: usize = 10;
-/// Most keys of a descriptor, each as often as it stands there. With [`STEPS_MAX`] and [`BRANCHES_MAX`] it bounds what is derived
+/// Most keys of a descriptor, each as often as it stands there. With [`STEPS_MAX`] and [`CHAINS_MAX`] it bounds what is derived
 /// before any script is: 6,400 keys, some 0.2 s.
 const KEYS_MAX: usize = 20;
 /// Most chains of addresses in one account (`<0;1>` makes two).
-const BRANCHES_MAX: usize = 32;
+const CHAINS_MAX: usize = 32;
 
 /// The script templates that wallets make from one bare extended key, BIP44, 49, 84 and 86.
 const TEMPLATES: [&str; 4] = ["pkh(K/<0;1>/*)", "sh(wpkh(K/<0;1>/*))", "wpkh(K/<0;1>/*)", "tr(K/<0;1>/*)"];
@@ -50,9 +50,12 @@ const PRIVATE_VERSIONS: [[u8; 4]; 6] = [
     [0x04, 0x5f, 0x18, 0xbc],
 ];
 
-/// Scripts that belong together and are counted from 0.
+/// Scripts that belong together and are counted from 0, as those of receiving or of change addresses.
 #[derive(Debug)]
-pub(super) enum Branch {
+pub struct ScriptChain(Scripts);
+
+#[derive(Debug)]
+enum Scripts {
     /// One script.
     Single(ScriptBuf),
     /// One script for each index, of keys from which that index alone is left to derive.
@@ -64,12 +67,12 @@ pub(super) enum Branch {
     },
 }
 
-impl Branch {
+impl ScriptChain {
     /// The script at `index`; `None` past the end.
-    pub(super) fn script(&self, secp: &Secp256k1<VerifyOnly>, index: u32) -> Option<ScriptBuf> {
-        match self {
-            Self::Single(script) => (index == 0).then(|| script.clone()),
-            Self::Ranged { descriptor, .. } => {
+    pub fn script(&self, secp: &Secp256k1<VerifyOnly>, index: u32) -> Option<ScriptBuf> {
+        match &self.0 {
+            Scripts::Single(script) => (index == 0).then(|| script.clone()),
+            Scripts::Ranged { descriptor, .. } => {
                 let definite = descriptor.at_derivation_index(index).ok()?;
                 Some(definite.derived_descriptor(secp).ok()?.script_pubkey())
             }
@@ -77,10 +80,10 @@ impl Branch {
     }
 
     /// Keys that are derived for one script.
-    pub(super) fn keys(&self) -> usize {
-        match self {
-            Self::Single(_) => 1,
-            Self::Ranged { keys, .. } => (*keys).max(1),
+    pub fn keys(&self) -> usize {
+        match self.0 {
+            Scripts::Single(_) => 1,
+            Scripts::Ranged { keys, .. } => keys.max(1),
         }
     }
 }
@@ -103,20 +106,73 @@ impl Translator<DescriptorPublicKey, DescriptorPublicKey, bitcoin::bip32::Error>
     translate_hash_clone!(DescriptorPublicKey, DescriptorPublicKey, bitcoin::bip32::Error);
 }
 
-/// Reads an account; the error is a sentence for the caller, which never repeats what may be a secret.
-pub(super) fn parse(network: Network, text: &str) -> Result<Vec<Branch>, String> {
+/// A text is no account. Its own text never repeats what may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccountError {
+    /// The text is too long.
+    #[error("account has more than {} characters", TEXT_BYTES_MAX)]
+    TooLong,
+    /// It is, or holds, a key that must not be sent.
+    #[error("account holds a private key; send public keys only, and treat this one as known to others")]
+    PrivateKey,
+    /// It is an address that is wrong, or of another network.
+    #[error("account: {0}")]
+    Address(String),
+    /// The checksum of `addr(…)` does not fit.
+    #[error("account: the checksum of the descriptor is wrong")]
+    Checksum,
+    /// An extended key with a version that stands for no template.
+    #[error("account: this kind of extended key is not known")]
+    UnknownKey,
+    /// An extended key of another network.
+    #[error("account: the extended key is not one of {0}")]
+    KeyOfOtherNetwork(Network),
+    /// An extended key that cannot be decoded.
+    #[error("account: the extended key is damaged")]
+    DamagedKey,
+    /// A descriptor with an extended key of another network.
+    #[error("account: an extended key of the descriptor is not one of {0}")]
+    DescriptorOfOtherNetwork(Network),
+    /// It is none of what an account can be.
+    #[error("account must be an output descriptor, an extended public key or an address of {0}")]
+    Unreadable(Network),
+    /// A descriptor that nests too deep.
+    #[error("account: a descriptor may nest at most {} levels deep", NESTING_MAX)]
+    Nesting,
+    /// A step that needs the private key.
+    #[error("account: a hardened step cannot be derived from a public key")]
+    Hardened,
+    /// A key with too many steps behind it.
+    #[error("account: a key may have at most {} steps behind it", STEPS_MAX)]
+    Steps,
+    /// A key that BIP32 cannot count.
+    #[error("account: a key may stand at most {} steps below its master key", KEY_DEPTH_MAX)]
+    KeyDepth,
+    /// A descriptor of too many keys.
+    #[error("account: a descriptor may have at most {} keys", KEYS_MAX)]
+    Keys,
+    /// A descriptor of too many chains.
+    #[error("account: a descriptor may stand for at most {} chains of addresses", CHAINS_MAX)]
+    Chains,
+}
+
+/// Reads an account: an output descriptor, an extended public key of receiving and change addresses, or one address.
+///
+/// # Errors
+/// What the text is instead, or which bound it exceeds.
+pub fn parse_account(network: Network, text: &str) -> Result<Vec<ScriptChain>, AccountError> {
     let text = text.trim();
     if text.len() > TEXT_BYTES_MAX {
-        return Err(format!("account has more than {TEXT_BYTES_MAX} characters"));
+        return Err(AccountError::TooLong);
     }
-    if let Some(branches) = address(network, text)? {
-        return Ok(branches);
+    if let Some(chains) = address(network, text)? {
+        return Ok(chains);
     }
-    if let Some(branches) = extended_key(network, text)? {
-        return Ok(branches);
+    if let Some(chains) = extended_key(network, text)? {
+        return Ok(chains);
     }
     if text.split(|letter: char| !letter.is_ascii_alphanumeric()).any(is_private) {
-        return Err(PRIVATE_KEY.to_owned());
+        return Err(AccountError::PrivateKey);
     }
     descriptor(network, text)
 }
@@ -134,31 +190,31 @@ fn is_private(word: &str) -> bool {
     is_extended || (matches!(word.len(), 51 | 52) && is_single())
 }
 
-const PRIVATE_KEY: &str = "account holds a private key; send public keys only, and treat this one as known to others";
-
 /// An address, plain or as `addr(…)`.
-fn address(network: Network, text: &str) -> Result<Option<Vec<Branch>>, String> {
+fn address(network: Network, text: &str) -> Result<Option<Vec<ScriptChain>>, AccountError> {
     let wrapped = text.strip_prefix("addr(").and_then(|rest| rest.split_once(')'));
     let parsed = match wrapped {
         None => match network.parse_address(text) {
             Ok(address) => address,
             // A descriptor, a key, or nothing at all; only an address of another network is known to be wrong.
-            Err(sentence) if text.parse::<bitcoin::Address<_>>().is_ok() => return Err(format!("account: {sentence}")),
+            Err(sentence) if text.parse::<bitcoin::Address<_>>().is_ok() => {
+                return Err(AccountError::Address(sentence));
+            }
             Err(_) => return Ok(None),
         },
         Some((inner, checksum)) => {
             let expected = desc_checksum(&format!("addr({inner})")).unwrap_or_default();
             if !checksum.is_empty() && checksum.strip_prefix('#') != Some(expected.as_str()) {
-                return Err("account: the checksum of the descriptor is wrong".to_owned());
+                return Err(AccountError::Checksum);
             }
-            network.parse_address(inner).map_err(|sentence| format!("account: {sentence}"))?
+            network.parse_address(inner).map_err(AccountError::Address)?
         }
     };
-    Ok(Some(vec![Branch::Single(parsed.script_pubkey())]))
+    Ok(Some(vec![ScriptChain(Scripts::Single(parsed.script_pubkey()))]))
 }
 
 /// An extended key alone: receiving and change addresses of every template that it may stand for.
-fn extended_key(network: Network, text: &str) -> Result<Option<Vec<Branch>>, String> {
+fn extended_key(network: Network, text: &str) -> Result<Option<Vec<ScriptChain>>, AccountError> {
     // Where the key comes from changes nothing.
     let text = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(text, |(_, key)| key);
     // A checked key has 111 characters; anything longer is no key and not worth decoding.
@@ -170,33 +226,32 @@ fn extended_key(network: Network, text: &str) -> Result<Option<Vec<Branch>>, Str
     }
     let version: [u8; 4] = [bytes[0], bytes[1], bytes[2], bytes[3]];
     if PRIVATE_VERSIONS.contains(&version) {
-        return Err(PRIVATE_KEY.to_owned());
+        return Err(AccountError::PrivateKey);
     }
     let known = PUBLIC_VERSIONS.iter().find(|(known, ..)| *known == version);
     let Some((_, kind, templates)) = known else {
-        return Err("account: this kind of extended key is not known".to_owned());
+        return Err(AccountError::UnknownKey);
     };
     if *kind != NetworkKind::from(network.bitcoin()) {
-        return Err(format!("account: the extended key is not one of {network}"));
+        return Err(AccountError::KeyOfOtherNetwork(network));
     }
     let plain = if *kind == NetworkKind::Main { PUBLIC_VERSIONS[0].0 } else { PUBLIC_VERSIONS[3].0 };
     bytes[..4].copy_from_slice(&plain);
-    let key = Xpub::decode(&bytes).map_err(|_| "account: the extended key is damaged".to_owned())?;
-    let mut branches = Vec::new();
+    let key = Xpub::decode(&bytes).map_err(|_| AccountError::DamagedKey)?;
+    let mut chains = Vec::new();
     for template in *templates {
-        branches.extend(descriptor(network, &template.replace('K', &key.to_string()))?);
+        chains.extend(descriptor(network, &template.replace('K', &key.to_string()))?);
     }
-    Ok(Some(branches))
+    Ok(Some(chains))
 }
 
-fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
-    let not_readable =
-        || format!("account must be an output descriptor, an extended public key or an address of {network}");
+fn descriptor(network: Network, text: &str) -> Result<Vec<ScriptChain>, AccountError> {
+    let not_readable = || AccountError::Unreadable(network);
     if !text.is_ascii() {
         return Err(not_readable());
     }
     if nests_too_deep(text) {
-        return Err(format!("account: a descriptor may nest at most {NESTING_MAX} levels deep"));
+        return Err(AccountError::Nesting);
     }
     let descriptor = Descriptor::<DescriptorPublicKey>::from_str(text).map_err(|_| not_readable())?;
     let kind = NetworkKind::from(network.bitcoin());
@@ -206,7 +261,7 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
         DescriptorPublicKey::MultiXPub(key) => key.xkey.network == kind,
     });
     if !is_ours {
-        return Err(format!("account: an extended key of the descriptor is not one of {network}"));
+        return Err(AccountError::DescriptorOfOtherNetwork(network));
     }
     // The library panics when it is asked to derive them.
     let is_hardened = |key: &DescriptorPublicKey| {
@@ -218,7 +273,7 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
         wildcard == Wildcard::Hardened || key.has_hardened_step()
     };
     if descriptor.for_any_key(is_hardened) {
-        return Err("account: a hardened step cannot be derived from a public key".to_owned());
+        return Err(AccountError::Hardened);
     }
     // How deep a key stands, and the steps below it without the last.
     let depth_and_steps = |key: &DescriptorPublicKey| match key {
@@ -230,7 +285,7 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
         }
     };
     if descriptor.for_any_key(|key| depth_and_steps(key).1 >= STEPS_MAX) {
-        return Err(format!("account: a key may have at most {STEPS_MAX} steps behind it"));
+        return Err(AccountError::Steps);
     }
     // The library panics here, too.
     let is_too_deep = |key: &DescriptorPublicKey| {
@@ -238,7 +293,7 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
         depth + steps >= KEY_DEPTH_MAX
     };
     if descriptor.for_any_key(is_too_deep) {
-        return Err(format!("account: a key may stand at most {KEY_DEPTH_MAX} steps below its master key"));
+        return Err(AccountError::KeyDepth);
     }
     let mut keys = 0;
     descriptor.for_each_key(|_| {
@@ -246,23 +301,23 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
         true
     });
     if keys > KEYS_MAX {
-        return Err(format!("account: a descriptor may have at most {KEYS_MAX} keys"));
+        return Err(AccountError::Keys);
     }
     let singles = descriptor.into_single_descriptors().map_err(|_| not_readable())?;
-    if singles.len() > BRANCHES_MAX {
-        return Err(format!("account: a descriptor may stand for at most {BRANCHES_MAX} chains of addresses"));
+    if singles.len() > CHAINS_MAX {
+        return Err(AccountError::Chains);
     }
     let secp = Secp256k1::verification_only();
-    let mut branches = Vec::with_capacity(singles.len());
+    let mut chains = Vec::with_capacity(singles.len());
     for single in singles {
         let has_range = single.has_wildcard();
         let single = single.translate_pk(&mut ConstantSteps(&secp)).map_err(|_| not_readable())?;
-        let ranged = Branch::Ranged { descriptor: Box::new(single), keys };
+        let ranged = ScriptChain(Scripts::Ranged { descriptor: Box::new(single), keys });
         let first = ranged.script(&secp, 0);
         let first = first.ok_or_else(not_readable)?;
-        branches.push(if has_range { ranged } else { Branch::Single(first) });
+        chains.push(if has_range { ranged } else { ScriptChain(Scripts::Single(first)) });
     }
-    Ok(branches)
+    Ok(chains)
 }
 
 /// Whether brackets and wrappers nest deeper than [`NESTING_MAX`], seen without parsing.
@@ -299,7 +354,7 @@ mod tests {
 
     fn addresses(network: Network, text: &str, index: u32) -> Vec<String> {
         let secp = Secp256k1::verification_only();
-        let scripts = parse(network, text).unwrap().into_iter().filter_map(|branch| branch.script(&secp, index));
+        let scripts = parse_account(network, text).unwrap().into_iter().filter_map(|chain| chain.script(&secp, index));
         scripts.map(|script| bitcoin::Address::from_script(&script, network.bitcoin()).unwrap().to_string()).collect()
     }
 
@@ -330,7 +385,10 @@ mod tests {
         let sum = desc_checksum(&text).unwrap();
         assert_eq!(addresses(Network::Mainnet, &format!("{text}#{sum}"), 1), one);
         assert_eq!(addresses(Network::Mainnet, &format!("[d34db33f/86h/0h/0h]{XPUB}"), 0).len(), 8);
-        assert_eq!(parse(Network::Mainnet, &format!("wpkh([d34db33f/84h/0h/0h]{XPUB}/<0;1>/*)")).unwrap().len(), 2);
+        assert_eq!(
+            parse_account(Network::Mainnet, &format!("wpkh([d34db33f/84h/0h/0h]{XPUB}/<0;1>/*)")).unwrap().len(),
+            2
+        );
         let address = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
         assert_eq!(addresses(Network::Mainnet, address, 0), [address]);
         assert_eq!(addresses(Network::Mainnet, &format!("addr({address})"), 0), [address]);
@@ -349,12 +407,12 @@ mod tests {
             format!("sh(wpkh({XPUB}/{}*))", "1/".repeat(9)),
         ] {
             let plain = Descriptor::<DescriptorPublicKey>::from_str(&text).unwrap();
-            let branches = parse(Network::Mainnet, &text).unwrap();
+            let chains = parse_account(Network::Mainnet, &text).unwrap();
             for index in [0, 1, 2_147_483_647] {
                 let expected = plain.at_derivation_index(index).unwrap().derived_descriptor(&secp).unwrap();
-                assert_eq!(branches[0].script(&secp, index), Some(expected.script_pubkey()), "{text}");
+                assert_eq!(chains[0].script(&secp, index), Some(expected.script_pubkey()), "{text}");
             }
-            let Branch::Ranged { descriptor, keys } = &branches[0] else { panic!("{text}") };
+            let Scripts::Ranged { descriptor, keys } = &chains[0].0 else { panic!("{text}") };
             let mut left = 0;
             descriptor.for_each_key(|key| {
                 left += 1;
@@ -402,12 +460,12 @@ mod tests {
             ("é".repeat(50), "must be"),
             ("x".repeat(9000), "characters"),
         ] {
-            let refused = parse(Network::Mainnet, &text).unwrap_err();
+            let refused = parse_account(Network::Mainnet, &text).unwrap_err().to_string();
             assert!(refused.contains("account") && refused.contains(word), "{text}: {refused}");
             assert!(!refused.contains("xprv"), "{refused}");
         }
         for text in [XPUB.to_owned(), ZPUB.to_owned(), format!("wpkh({XPUB}/0/*)")] {
-            assert!(parse(Network::Regtest, &text).unwrap_err().contains("regtest"), "{text}");
+            assert!(parse_account(Network::Regtest, &text).unwrap_err().to_string().contains("regtest"), "{text}");
         }
     }
 
@@ -432,9 +490,9 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_panics(text in "\\PC{0,80}", wrapped in "[a-z(){},/*#<>;0-9]{0,60}") {
-            let _ = parse(Network::Regtest, &text);
-            let _ = parse(Network::Mainnet, &wrapped);
-            let _ = parse(Network::Mainnet, &format!("tr({XPUB}{wrapped}"));
+            let _ = parse_account(Network::Regtest, &text);
+            let _ = parse_account(Network::Mainnet, &wrapped);
+            let _ = parse_account(Network::Mainnet, &format!("tr({XPUB}{wrapped}"));
         }
     }
 }
