@@ -97,10 +97,12 @@ impl Markets {
         let trades = self.trades_between(pool.id, span, |_| true, is_over)?.into_iter();
         trades
             .map(|NumberedTrade { event, .. }| {
-                let reserves = match after.entry(event.place.height) {
+                let reserves = match after.entry(event.position.height) {
                     Entry::Occupied(known) => *known.get(),
                     Entry::Vacant(_) if is_over() => return Err(AmmError::Interrupted),
-                    Entry::Vacant(vacant) => *vacant.insert(pool_reserves(&*contracts.at(event.place.height), pool)?),
+                    Entry::Vacant(vacant) => {
+                        *vacant.insert(pool_reserves(&*contracts.at(event.position.height), pool)?)
+                    }
                 };
                 Ok((event, reserves))
             })

@@ -215,7 +215,7 @@ mod tests {
             figures: Figures::default(),
             worth: PoolWorth { tvl, ..PoolWorth::default() },
             creation: Event {
-                place: created,
+                position: created,
                 txid: Txid::all_zeros(),
                 time: 0,
                 protostone: 0,

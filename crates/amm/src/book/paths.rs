@@ -107,12 +107,12 @@ impl<'b> Search<'b> {
 
 #[cfg(test)]
 mod tests {
-    use crate::book::fake::{FACTORY, Town, WRAPPED, id};
+    use crate::book::fake::{FACTORY, MarketFixture, WRAPPED, id};
 
     #[test]
     fn paths_are_the_shortest_first_and_then_those_whose_least_pool_is_worth_most() {
         let (a, b, c) = (id(1), id(2), id(3));
-        let mut town = Town::new();
+        let mut town = MarketFixture::new();
         town.block(1_700_000_000, |_| {});
         town.block(1_700_000_600, |block| {
             block.create(FACTORY, 100, [(a, 1_000_000), (WRAPPED, 1_000_000)]);

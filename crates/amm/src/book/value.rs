@@ -82,7 +82,7 @@ mod tests {
     use paraffin_alkanes::views::Mints;
 
     use super::*;
-    use crate::book::fake::{FACTORY, Town, WRAPPED, id};
+    use crate::book::fake::{FACTORY, MarketFixture, WRAPPED, id};
 
     #[test]
     fn dollars_follow_from_satoshis_and_are_unknown_without_a_price() {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_token_is_worth_its_supply_at_its_price() {
-        let mut town = Town::new();
+        let mut town = MarketFixture::new();
         town.block(1_700_000_000, |_| {});
         town.block(1_700_000_600, |block| _ = block.create(FACTORY, 100, [(id(1), 4_000_000), (WRAPPED, 1_000_000)]));
         let book = town.book(None);
