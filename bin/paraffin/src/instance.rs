@@ -131,9 +131,11 @@ const MODULES: &[IndexModule] = &[
     (paraffin_cryptoswap::SCHEMA, Config::indexes_alkanes, |from| {
         Some(Box::new(from.config.pools.module(from.contracts?.probe())))
     }),
-    (paraffin_ordinals_index::SCHEMA, |config| config.ordinals.enabled, |from| {
-        Some(Box::new(from.config.ordinals.module(from.config.network)))
-    }),
+    (
+        paraffin_ordinals_index::SCHEMA,
+        |config| config.ordinals.enabled,
+        |from| Some(Box::new(from.config.ordinals.module(from.config.network))),
+    ),
 ];
 
 /// The modules that the configuration asks for.
