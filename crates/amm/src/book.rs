@@ -304,7 +304,7 @@ impl MarketBook {
     /// The value of `liquidity` of a pool: base units of its alkanes, and satoshis where they have a price.
     pub fn position(&self, pool: &BookPool, liquidity: u128) -> Position {
         let amounts = pool.state.share(liquidity);
-        let (values, value) = worth::held(pool.record.pool.tokens, amounts, &self.prices);
+        let (values, value) = self.value(pool.record.pool.tokens, amounts);
         Position { amounts, values, value }
     }
 

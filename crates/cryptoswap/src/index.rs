@@ -4,6 +4,7 @@ mod calls;
 mod candle;
 mod error;
 mod facts;
+mod figures;
 mod find;
 mod module;
 mod quote;

@@ -3,6 +3,7 @@
 use paraffin_alkanes::views::TokenFacts;
 use paraffin_primitives::AlkaneId;
 
+use super::worth::held;
 use super::{MarketBook, TokenPrice, UnitPrice};
 use crate::{Figures, Ratio};
 
@@ -46,6 +47,12 @@ pub struct TokenWorth {
 }
 
 impl MarketBook {
+    /// What amounts of two alkanes are worth, each and together, satoshis, as [`PoolWorth::tvl`](super::PoolWorth::tvl); `None` where
+    /// one has no price.
+    pub fn value(&self, tokens: [AlkaneId; 2], amounts: [u128; 2]) -> ([Option<u128>; 2], Option<u128>) {
+        held(tokens, amounts, &self.prices)
+    }
+
     /// What an alkane is worth whose contract reports these facts.
     pub fn token_worth(&self, id: AlkaneId, facts: &TokenFacts) -> TokenWorth {
         let price = self.price(id);
@@ -108,6 +115,8 @@ mod tests {
         let facts = TokenFacts { total_supply: Some(800), mints, ..TokenFacts::default() };
         let worth = book.token_worth(id(1), &facts);
         assert_eq!((worth.price, worth.market_cap, worth.fully_diluted), (book.price(id(1)), Some(200), Some(325)));
+        let values = book.value([id(1), WRAPPED], [8_000_000, 5]);
+        assert_eq!(values, ([Some(1_000_000), Some(5)], Some(1_000_005)), "at most the depth behind the price");
         let unpriced = book.token_worth(id(2), &facts);
         assert_eq!((unpriced.price, unpriced.market_cap, unpriced.volumes), (None, None, [None; 4]));
         assert_eq!(book.token_worth(id(1), &TokenFacts::default()).fully_diluted, None);

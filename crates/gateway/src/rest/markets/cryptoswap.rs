@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use paraffin_amm::{Dollars, MarketBook, PoolQuery, Ratio};
-use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
+use paraffin_amm::{Dollars, PoolQuery};
+use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
@@ -13,10 +13,8 @@ use super::record::{Members, Record};
 use crate::alkanes::words;
 use crate::markets::MarketMoment;
 
-/// Seconds of the candles that windows are summed from.
-const HOUR: u32 = 3_600;
-/// Hours of the windows that records report.
-const WINDOWS: [(&str, u64); 3] = [("1d", 24), ("7d", 168), ("30d", 720)];
+/// Spans of time in which trades are counted, as names of members.
+const WINDOWS: [&str; 4] = ["1d", "7d", "30d", "AllTime"];
 
 /// A pool that this instance's pool index knows.
 pub(super) struct CryptoPool {
@@ -102,24 +100,20 @@ impl CryptoPool {
             .with("creatorAddress", Value::Null)
             .with("creationBlockHeight", self.record.first_height);
         let mut put = |name: &str, value: Value| record = std::mem::take(&mut record).with(name, value);
-        let held = |place: usize| {
-            let price = book.price(tokens[place])?;
-            Some(price.price.value(reserves[place]).min(price.depth))
-        };
-        let (first, second) = (held(0), held(1));
-        let both = first.zip(second).map(|(first, second)| first.saturating_add(second));
+        let ([first, second], both) = book.value(tokens, reserves);
         for (name, satoshis) in [("token0Tvl", first), ("token1Tvl", second), ("poolTvl", both)] {
             put(&format!("{name}InSats"), json!(satoshis));
             put(&format!("{name}InUsd"), dollars.of(satoshis).into());
         }
         put("tvl", dollars.of(both).into());
-        for (window, traded) in self.traded(&book)? {
-            put(&format!("token0Volume{window}"), traded.amounts[0].clone().into());
-            put(&format!("token1Volume{window}"), traded.amounts[1].clone().into());
+        for (window, traded) in WINDOWS.into_iter().zip(self.index.volumes(id)?) {
+            let satoshis = self.record.trade_value(&traded, &book);
+            put(&format!("token0Volume{window}"), traded.amounts[0].to_string().into());
+            put(&format!("token1Volume{window}"), traded.amounts[1].to_string().into());
             put(&format!("trades{window}"), traded.trades.into());
-            put(&format!("poolVolume{window}InSats"), json!(traded.satoshis));
-            put(&format!("poolVolume{window}InUsd"), dollars.of(traded.satoshis).into());
-            put(&format!("volume{window}"), dollars.of(traded.satoshis).into());
+            put(&format!("poolVolume{window}InSats"), json!(satoshis));
+            put(&format!("poolVolume{window}InUsd"), dollars.of(satoshis).into());
+            put(&format!("volume{window}"), dollars.of(satoshis).into());
         }
         // Members of other pools that these do not have, or that are not reckoned for them.
         for name in [
@@ -140,49 +134,7 @@ impl CryptoPool {
         ] {
             put(name, Value::Null);
         }
-        put("price", number(self.index.newest_priced_swap(id)?.and_then(|swap| price(&swap))));
+        put("price", number(self.index.newest_priced_swap(id)?.and_then(|swap| swap.price())));
         Ok(record.finish(moment.parts.snake_case_twins))
-    }
-
-    /// What was traded in each window, which end with the hour of the newest trade, and ever.
-    fn traded(&self, book: &MarketBook) -> Result<Vec<(&'static str, Traded)>, Problem> {
-        let id = self.record.id;
-        let newest = self.index.swaps(id, 0, 1)?.items.first().map_or(0, |swap| u64::from(swap.time));
-        let hour = newest - newest % u64::from(HOUR);
-        let satoshis = |volumes: [_; 2]| {
-            let side = |place: usize| Some(book.price(self.tokens()[place])?.price.value_of(volumes[place]));
-            [side(0), side(1)].into_iter().flatten().min()
-        };
-        let mut windows = Vec::new();
-        for (name, hours) in WINDOWS {
-            let from = hour.saturating_sub((hours - 1) * u64::from(HOUR));
-            let candles = self.index.candles(id, HOUR, (from, hour), 0, u32::MAX)?.items;
-            let volumes = candles.iter().fold(Default::default(), |sums: [_; 2], candle| {
-                [0, 1].map(|place: usize| candle.volumes[place].saturating_add(sums[place]))
-            });
-            let trades = candles.iter().map(|candle| candle.trades).sum();
-            let amounts = volumes.map(|volume| volume.to_string());
-            windows.push((name, Traded { amounts, trades, satoshis: satoshis(volumes) }));
-        }
-        let totals = self.index.totals(id)?;
-        let amounts = totals.volumes.map(|volume| volume.to_string());
-        windows.push(("AllTime", Traded { amounts, trades: totals.swaps, satoshis: satoshis(totals.volumes) }));
-        Ok(windows)
-    }
-}
-
-/// What was traded in a window.
-struct Traded {
-    amounts: [String; 2],
-    trades: u32,
-    satoshis: Option<u128>,
-}
-
-/// Units of the second alkane for one of the first.
-fn price(swap: &Swap) -> Option<Ratio> {
-    if swap.zero_for_one {
-        Ratio::new(swap.amount_out, swap.amount_in)
-    } else {
-        Ratio::new(swap.amount_in, swap.amount_out)
     }
 }
