@@ -19,7 +19,7 @@ pub const RESERVED_WORDS: [&str; 14] = [
 ];
 
 /// Words of surfaces that came when there were aliases already: no new alias may have their name, and one that has it goes on
-/// working, as nothing stands at these words without a key before them.
+/// working, since these words have no meaning without a key before them.
 pub const RESERVED_SINCE: [&str; 5] = ["dexscreener", "coingecko", "events", "webhooks", "electrum"];
 
 /// Words of surfaces to come: no new alias may have their name, and one that has it works until that surface is there.

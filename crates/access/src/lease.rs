@@ -21,7 +21,7 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_millis(800);
 pub(crate) struct Lease {
     watch: tokio::sync::Mutex<Watch>,
     opened: Instant,
-    /// End of the lease in nanoseconds after `opened`; every request reads it, so it is no part of what is locked.
+    /// End of the lease in nanoseconds after `opened`; every request reads it, so it is not behind the lock.
     until: AtomicU64,
     state: Mutex<State>,
 }

@@ -73,7 +73,7 @@ impl ScriptOwner {
 
 /// Storage of saved scripts.
 ///
-/// A script is found by everyone who knows its hash, which is to know its text; the owner counts for the limits alone.
+/// Any caller can read a script by its hash; the owner counts for the limits alone.
 pub trait ScriptStore: Send + Sync {
     /// Saves a script for an owner, or makes it the newest of the owner's. The owner's oldest scripts are evicted for it; a
     /// script that alone exceeds the limits is not stored.

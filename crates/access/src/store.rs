@@ -81,7 +81,7 @@ pub trait KeyStore: Send + Sync {
     /// All registered origins, by number.
     fn origins(&self) -> AccessFuture<'_, Vec<OriginRecord>>;
 
-    /// Serves an origin from now on: its owner has shown the token (`by` says where).
+    /// Activates an origin whose owner has shown the token; `by` names the kind of proof.
     fn confirm_origin<'a>(
         &'a self,
         id: OriginId,

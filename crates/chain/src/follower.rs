@@ -91,7 +91,7 @@ impl Follower {
         }
     }
 
-    /// The next event for `local`. Waits while there is nothing to do, retries with backoff while the node is away,
+    /// The next event for `local`. Waits while there is nothing to do, retries with backoff while the node is unreachable,
     /// and fails only with errors that are not retryable.
     ///
     /// The caller applies the event to `local` before the next call; one that is not applied comes again. The wait may be

@@ -62,7 +62,7 @@ pub(crate) enum RestAnswer {
     NotThisBlock,
     /// The parameters do not fit the block.
     Refused,
-    /// The node has no such route, or REST is off, or something else than a node answers here.
+    /// The node has no such route, or REST is off, or the server is not a node.
     NoRoute,
 }
 

@@ -114,7 +114,7 @@ fn become_nobody() -> rustix::io::Result<()> {
     rustix::thread::set_thread_uid(Uid::from_raw(NOBODY))
 }
 
-/// Leaves this process, in all its threads and for good, the calls of a program that computes, reads standard input, writes to standard
+/// Restricts this process permanently, in all its threads, to the calls of a program that computes, reads standard input, writes to standard
 /// output and error, and ends. All others fail with `EPERM`. No memory becomes executable, and no file can be opened.
 ///
 /// Returns whether there is a filter for this processor; limits of files and processes are in force in any case.

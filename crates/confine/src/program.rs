@@ -180,7 +180,7 @@ fn beside(confinement: &Confinement, parent: &OsString) -> io::Result<ExitCode> 
 }
 
 /// An untrusted program comes after the server where both want the processor, and first where memory runs out. Neither is a
-/// guard, so a system that knows neither is as good.
+/// barrier, so errors are ignored.
 fn yield_to_others() {
     let _ = rustix::process::nice(NICENESS);
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_FIRST);

@@ -58,7 +58,7 @@ fn sync_folder(path: &Path) -> Result<(), DatabaseError> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(|source| failed(folder, &source))
 }
 
-/// Gives a file a second name. Unlike a rename it replaces nothing.
+/// Creates a hard link. Unlike a rename it never replaces a file.
 fn link(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     fs::hard_link(from, to).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => DatabaseError::Exists(to.to_owned()),
@@ -132,7 +132,7 @@ async fn check(connection: &mut SqliteConnection, schemas: &[Migrations]) -> Res
 }
 
 /// Replaces the database at `to` by a copy of `from`, after a check of its integrity and its schema versions. What
-/// is at `to` is kept at `aside`; without `aside` there may be nothing. At every moment the old or the new database is complete at
+/// is at `to` is kept at `aside`; without `aside` there must be no file. At every moment the old or the new database is complete at
 /// `to`, but for an old one that is damaged.
 ///
 /// # Errors

@@ -9,9 +9,9 @@ use crate::{DatabaseError, DatabaseFuture, Transaction};
 /// A bound parameter of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// A whole number, or nothing.
+    /// An integer, or NULL.
     Integer(Option<i64>),
-    /// Text, or nothing.
+    /// Text, or NULL.
     Text(Option<String>),
     /// Bytes.
     Bytes(Vec<u8>),

@@ -184,7 +184,7 @@ async fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListen
     Ok((listener, local))
 }
 
-/// The next connection; never where nothing listens.
+/// The next connection; pending for ever without a listener.
 async fn accept(listener: Option<&(TcpListener, SocketAddr)>) -> (TcpStream, SocketAddr) {
     let Some((listener, _)) = listener else { return std::future::pending().await };
     loop {

@@ -46,7 +46,7 @@ impl Message {
 /// The next messages of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// In order.
+    /// The messages, in order.
     pub messages: Vec<Message>,
     /// The position after them, and after examined events that did not match.
     pub position: Position,
@@ -65,11 +65,11 @@ pub struct BlockParent {
 
 /// Limits of a step. A block is never cut but by `events_max`.
 pub struct Bounds<'a> {
-    /// Bytes of texts.
+    /// Most bytes of texts.
     pub bytes_max: usize,
-    /// Blocks that are read.
+    /// Most blocks that are read.
     pub blocks_max: u32,
-    /// Events.
+    /// Most events.
     pub events_max: usize,
     /// Whether the time is over; called between blocks.
     pub is_over: &'a dyn Fn() -> bool,

@@ -74,7 +74,7 @@ pub struct Occasion {
 pub enum Event {
     /// A block became the newest one.
     BlockConnected(BlockConnected),
-    /// The newest block left the chain: all events with its `block_hash` are taken back. Its cursor is the end of the block before.
+    /// The newest block left the chain: all events with its `block_hash` are reverted. Its cursor is the end of the block before.
     BlockDisconnected(BlockDisconnected),
     /// An output of a watched script was made or spent.
     Address(AddressEvent),
@@ -82,7 +82,7 @@ pub enum Event {
     Transfer(TransferEvent),
     /// A contract was called.
     Call(CallEvent),
-    /// Somebody traded with a pool.
+    /// A trade with a pool.
     Trade(TradeEvent),
     /// An inscription was created or moved.
     Inscription(InscriptionEvent),
@@ -95,7 +95,7 @@ pub enum Event {
 /// A block became the newest one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlockConnected {
-    /// When and where.
+    /// Block and transaction of the event.
     #[serde(flatten)]
     pub occasion: Occasion,
     /// Hash of the block before.
@@ -108,7 +108,7 @@ pub struct BlockConnected {
 /// A block left the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BlockDisconnected {
-    /// When and where; the cursor is the end of the block before.
+    /// Block of the event; the cursor is the end of the block before.
     #[serde(flatten)]
     pub occasion: Occasion,
 }
@@ -126,7 +126,7 @@ pub enum Direction {
 /// An output of a watched script was made or spent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AddressEvent {
-    /// When and where.
+    /// Block and transaction of the event.
     #[serde(flatten)]
     pub occasion: Occasion,
     /// Whether it was made or spent.
@@ -167,17 +167,17 @@ pub enum Holder {
         #[schemars(with = "String")]
         id: AlkaneId,
     },
-    /// The transaction itself: what its inputs bring and its outputs and messages get.
+    /// The transaction itself, between its inputs and its outputs and messages.
     Transaction,
 }
 
 /// Alkanes moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransferEvent {
-    /// When and where.
+    /// Block and transaction of the event.
     #[serde(flatten)]
     pub occasion: Occasion,
-    /// Which, block:tx.
+    /// Id of the alkane, block:tx.
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub alkane: AlkaneId,
@@ -185,13 +185,13 @@ pub struct TransferEvent {
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub amount: u128,
-    /// Where from.
+    /// Source.
     pub from: Holder,
-    /// Where to.
+    /// Destination.
     pub to: Holder,
 }
 
-/// How a contract was entered.
+/// Kind of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallType {
@@ -203,20 +203,20 @@ pub enum CallType {
     Omitted,
 }
 
-/// How a call ended.
+/// Result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
-    /// What it did was kept.
+    /// Its changes were committed.
     Success,
-    /// It, or a call above it, was undone.
+    /// It, or a calling one, was reverted.
     Revert,
 }
 
 /// A contract was called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CallEvent {
-    /// When and where.
+    /// Block and transaction of the event.
     #[serde(flatten)]
     pub occasion: Occasion,
     /// Shadow output of the message.
@@ -229,18 +229,18 @@ pub struct CallEvent {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_text")]
     #[schemars(with = "String")]
     pub caller: Option<AlkaneId>,
-    /// How it was entered.
+    /// Kind of the call.
     pub call_type: CallType,
     /// Its inputs in decimal digits, the operation first.
     pub inputs: Vec<String>,
-    /// How it ended.
+    /// Result of the call.
     pub status: CallStatus,
 }
 
 /// An amount of an alkane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MovedAmount {
-    /// Which, block:tx.
+    /// Id of the alkane, block:tx.
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub alkane: AlkaneId,
@@ -250,10 +250,10 @@ pub struct MovedAmount {
     pub amount: u128,
 }
 
-/// Somebody traded with a pool.
+/// A trade with a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TradeEvent {
-    /// When and where.
+    /// Block and transaction of the event.
     #[serde(flatten)]
     pub occasion: Occasion,
     /// Shadow output of the message.
@@ -266,17 +266,17 @@ pub struct TradeEvent {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_text")]
     #[schemars(with = "String")]
     pub factory: Option<AlkaneId>,
-    /// What the pool got.
+    /// The amount that the pool received.
     pub sold: MovedAmount,
-    /// What the pool gave.
+    /// The amount that the pool paid out.
     pub bought: MovedAmount,
-    /// Who traded; absent where that has no address.
+    /// Address of the trader; absent where its script has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub address: Option<String>,
 }
 
-/// What happened to an inscription.
+/// Kind of an inscription event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InscriptionAction {
@@ -303,7 +303,7 @@ pub struct InscriptionPlace {
 /// An inscription was created or moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InscriptionEvent {
-    /// When and where.
+    /// Block and transaction of the event.
     #[serde(flatten)]
     pub occasion: Occasion,
     /// Its id, `<txid>i<index>`.
@@ -312,7 +312,7 @@ pub struct InscriptionEvent {
     pub inscription: paraffin_ordinals_index::event::InscriptionId,
     /// Its number; negative when it is cursed.
     pub number: i32,
-    /// What happened.
+    /// Kind of the event.
     pub action: InscriptionAction,
     /// Where it was before the block; absent when it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -327,10 +327,10 @@ pub struct InscriptionEvent {
 /// Runes moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuneEvent {
-    /// When and where.
+    /// Block and transaction of the event.
     #[serde(flatten)]
     pub occasion: Occasion,
-    /// Which, block:tx.
+    /// Id of the rune, block:tx.
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub rune: ordinals::RuneId,
@@ -340,16 +340,16 @@ pub struct RuneEvent {
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub amount: u128,
-    /// Where from.
+    /// Source.
     pub from: Holder,
-    /// Where to.
+    /// Destination.
     pub to: Holder,
 }
 
 /// The end of a block: every event of it that passes the filter was sent before, to a client that follows from before the block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Checkpoint {
-    /// When and where; the cursor is the end of the block.
+    /// Block of the event; the cursor is the end of the block.
     #[serde(flatten)]
     pub occasion: Occasion,
     /// Events of the block that pass the filter, those before a client's cursor among them.
@@ -363,7 +363,7 @@ fn text<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result
     serializer.collect_str(value)
 }
 
-#[allow(clippy::ref_option)] // what serde hands on
+#[allow(clippy::ref_option)] // the signature that serde requires
 fn optional_text<T: std::fmt::Display, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
     match value {
         None => serializer.serialize_none(),

@@ -78,7 +78,7 @@ pub enum FilterError {
     Entry {
         /// Name of the list.
         list: &'static str,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }

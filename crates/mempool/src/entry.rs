@@ -177,7 +177,7 @@ pub struct ShownEntry<'e> {
     provisional: bool,
     /// Whether it, or an unconfirmed ancestor, signals replaceability (BIP125).
     rbf: bool,
-    /// Consensus encoding in hexadecimal digits, where it was asked for.
+    /// Consensus encoding in hexadecimal digits, where it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     hex: Option<HexOf<'e>>,

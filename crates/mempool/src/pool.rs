@@ -94,7 +94,7 @@ pub struct BlockEffect {
     pub replaced: u32,
 }
 
-/// All unconfirmed transactions that this process knows.
+/// The set of unconfirmed transactions of this process.
 pub struct TransactionSet {
     limits: Limits,
     entries: HashMap<Txid, Arc<Entry>>,

@@ -113,7 +113,7 @@ impl Tracer {
         Span::first(trace, caller.map(|caller| caller.span), Kind::Server, "request")
     }
 
-    /// The span of a block that is indexed: of one a second, so that an import costs nothing and each block at the tip is recorded.
+    /// The span of a block that is indexed: of one a second, so that an import has a negligible cost and each block at the tip is recorded.
     pub fn block(&self) -> Span {
         if !self.0.blocks.take(0.0, Instant::now()) {
             return Span::none();

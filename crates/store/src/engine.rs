@@ -105,7 +105,7 @@ impl Drop for CleanEnd {
         if *self.is_flushed.get_mut()
             && let Err(error) = torn_journal::empty(&self.engine_folder)
         {
-            // The journal is read back then, which costs time and nothing else.
+            // The journal is then read back at the next start, which only takes time.
             tracing::warn!(%error, "the journal could not be emptied");
         }
     }

@@ -1,5 +1,5 @@
 //! Decoders of records on disk, for the fuzz targets of `fuzz/`. Not part of the product: it needs the feature
-//! `fuzzing`, which nothing but the targets switches on.
+//! `fuzzing`, which only the targets enable.
 
 use crate::overlay::stored_value;
 use crate::record::{ModuleState, StoredBlock, decode_number, decode_store};

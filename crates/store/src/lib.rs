@@ -1,6 +1,6 @@
 //! The one store of an instance: height-versioned and current tables over an embedded engine, committed block by block.
 //!
-//! Invariant: no other crate knows the engine, and a commit is all or nothing.
+//! Invariant: no other crate depends on the engine, and a commit is atomic.
 //!
 //! A [`Module`] declares its tables as constants and writes rows through a [`ModuleWriter`]; the [`Writer`] collects one or
 //! more whole blocks and commits them with their block records, undo records and digests in one atomic write. Readers take

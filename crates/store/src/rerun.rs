@@ -1,4 +1,4 @@
-//! Re-running one module alone: back to an older block, then forward again over blocks that the store knows.
+//! Re-running one module alone: back to an older block, then forward again over indexed blocks.
 //!
 //! All steps can be broken off at any point. The module's height and the `clearing` flag in its record show where to go
 //! on, and new blocks are refused until every declared module has reached the tip.
@@ -24,10 +24,10 @@ pub enum Rewound {
     Unchanged,
     /// The blocks were undone one by one.
     Undone {
-        /// How many.
+        /// Number of undone blocks.
         blocks: u32,
     },
-    /// Undo did not reach that far, or the tables were of another version or half emptied: they are empty now.
+    /// Undo did not reach that far, or the tables were of another version or partly emptied: they are empty now.
     Cleared,
 }
 
@@ -155,7 +155,7 @@ impl Writer {
         Ok(Some(block.record.id))
     }
 
-    /// Starts a block that the store knows again, for one module: the one after the module's height. Write its rows with
+    /// Starts an indexed block again, for one module: the one after the module's height. Write its rows with
     /// [`Self::module`], then [`Self::end_block`] and [`Self::commit`] as for a new block. The record of the block gets
     /// the module's new digest, and its own and the cumulative one are computed anew; above the module's height the
     /// cumulative digests are stale until it has reached the tip.

@@ -130,7 +130,7 @@ impl Snapshot {
         Self { published, is_over: None }
     }
 
-    /// The same view for a read that ends with [`StoreError::Abandoned`] at its next row once `is_over` says so.
+    /// The same view for a read that ends with [`StoreError::Abandoned`] at its next row once `is_over` returns true.
     #[must_use]
     pub fn until(&self, is_over: IsOver) -> Self {
         Self { published: Arc::clone(&self.published), is_over: Some(is_over) }

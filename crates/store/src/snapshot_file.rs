@@ -155,7 +155,7 @@ impl SnapshotFileError {
     }
 }
 
-/// What the first bytes of the file contain.
+/// Header of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Header {
     store_format: u32,

@@ -44,7 +44,7 @@ pub struct Writer {
     expected_tip: Height,
     /// Blocks undone one after the other, without a new one between.
     undone_in_a_row: u32,
-    /// Every module that the store knows, declared now or not; heights count waiting blocks.
+    /// Every module with a record in the store, declared now or not; heights count waiting blocks.
     pub(crate) modules: BTreeMap<ModuleId, ModuleSlot>,
     overlays: BTreeMap<ModuleId, ModuleOverlay>,
     pub(crate) open: Option<OpenBlock>,
@@ -418,7 +418,7 @@ impl Writer {
 
     /// Commits all ended blocks in one atomic write; with `sync` also durable against power loss when it returns. Many rows are
     /// written as a sorted run, see [`Self::commit_sorted`], which is always durable.
-    /// Without blocks it only makes earlier commits durable when asked to.
+    /// Without blocks it only makes earlier commits durable if `sync` is set.
     ///
     /// # Errors
     /// A block is begun and not ended, or the write failed: then nothing of it is in the store, and the store has to be
@@ -558,7 +558,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Error when the newest `depth` blocks cannot all be undone; a follower asks before it undoes the first.
+    /// Error when the newest `depth` blocks cannot all be undone; to be called before the first is undone.
     ///
     /// # Errors
     /// [`StoreError::UndoExhausted`], whose message says what to do, or [`StoreError::NothingToUndo`] when there are fewer

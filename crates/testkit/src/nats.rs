@@ -40,7 +40,7 @@ impl NatsServer {
     /// Starts the process and waits until it listens.
     ///
     /// # Panics
-    /// It does not.
+    /// It does not start.
     pub fn run(&mut self) {
         assert!(self.process.is_none(), "the server runs already");
         let log = fs::File::options().create(true).append(true).open(self.config.with_extension("log"));

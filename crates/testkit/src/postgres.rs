@@ -61,7 +61,7 @@ impl PostgresServer {
     /// Starts the process and waits until it answers.
     ///
     /// # Panics
-    /// It does not.
+    /// It does not start.
     pub fn run(&mut self) {
         assert!(self.process.is_none(), "the server runs already");
         // A PID file of a killed process is stale.

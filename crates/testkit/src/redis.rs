@@ -37,7 +37,7 @@ impl RedisServer {
     /// Starts the process and waits until it answers.
     ///
     /// # Panics
-    /// It does not.
+    /// It does not start.
     pub fn run(&mut self) {
         assert!(self.process.is_none(), "the server runs already");
         let log = fs::File::options().create(true).append(true).open(self.folder.join("redis.log"));
@@ -58,7 +58,7 @@ impl RedisServer {
     /// Sends one command; returns the raw reply.
     ///
     /// # Panics
-    /// There is none.
+    /// There is no reply.
     pub fn ask(&self, words: &[&str]) -> String {
         self.try_ask(words).unwrap_or_else(|| panic!("redis-server does not answer {words:?}"))
     }

@@ -27,7 +27,7 @@ fn stands_still(id: u32) -> bool {
     tasks.flatten().all(|task| state(&task.path()).is_none_or(|state| state == 'T'))
 }
 
-/// Whether a process is there and has not ended; one that has ended keeps its entry until its parent asks for it.
+/// Whether a process is there and has not ended; one that has ended is a zombie until its parent reaps it.
 pub(crate) fn runs(id: u32) -> bool {
     state(Path::new(&format!("/proc/{id}"))).is_some_and(|state| !['Z', 'X'].contains(&state))
 }

@@ -38,7 +38,7 @@ macro_rules! token {
     ($(#[$doc:meta])* $name:ident, $bytes:expr, $label:literal) => {
         $(#[$doc])*
         ///
-        /// Shown once and stored as a digest; `Debug` shows nothing of it, and its bytes are overwritten when it goes.
+        /// Shown once and stored as a digest; `Debug` shows nothing of it, and its bytes are overwritten when it is dropped.
         #[derive(Clone)]
         pub struct $name([u8; $bytes]);
 

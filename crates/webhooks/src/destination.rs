@@ -10,7 +10,7 @@ pub enum DestinationError {
     /// What is wrong with the text.
     #[error("the address {0}")]
     Malformed(&'static str),
-    /// The operator asks for encryption.
+    /// The operator requires encryption.
     #[error("the address must begin with https://")]
     NotEncrypted,
     /// It is not in the public internet.

@@ -17,7 +17,7 @@ pub struct EndpointId(pub i64);
 /// Whether messages are delivered, and why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointState {
-    /// They are.
+    /// Messages are delivered.
     Active,
     /// Its owner has paused it.
     Paused,
@@ -61,26 +61,26 @@ pub struct Owner<'a> {
 /// Settings of a new endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
-    /// Where messages go.
+    /// URL of the receiver.
     pub url: String,
     /// In the canonical form of its source.
     pub filter: String,
     /// Events after this position are delivered.
     pub cursor: String,
-    /// For people.
+    /// Description by the owner.
     pub description: Option<String>,
 }
 
 /// Changes of an endpoint; absent members stay unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndpointChanges {
-    /// Where messages go, also the one that is waiting.
+    /// URL of the receiver, also for the message that is waiting.
     pub url: Option<String>,
     /// In the canonical form of its source. A message that is waiting is not changed.
     pub filter: Option<String>,
     /// Events after this position are delivered next; a message that is waiting is dropped.
     pub cursor: Option<String>,
-    /// For people; an empty one is none.
+    /// Description by the owner; an empty one removes it.
     pub description: Option<String>,
 }
 
@@ -104,11 +104,11 @@ pub struct EndpointRecord {
     pub id: EndpointId,
     /// Whose it is.
     pub account: AccountId,
-    /// Where messages go.
+    /// URL of the receiver.
     pub url: String,
     /// In the canonical form of its source.
     pub filter: String,
-    /// For people.
+    /// Description by the owner.
     pub description: Option<String>,
     /// Whether messages are delivered.
     pub state: EndpointState,

@@ -39,7 +39,7 @@ pub struct Attempt {
     pub timestamp_seconds: i64,
     /// `webhook-signature`.
     pub signature: String,
-    /// JSON.
+    /// Body, JSON.
     pub body: Bytes,
 }
 

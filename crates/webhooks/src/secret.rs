@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::WebhookError;
 
-/// Bytes of a secret of ours; the specification asks for 24 to 64.
+/// Bytes of a generated secret; the specification requires 24 to 64.
 const BYTES: usize = 32;
 const PREFIX: &str = "whsec_";
 

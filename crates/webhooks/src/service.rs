@@ -50,13 +50,13 @@ pub enum Start {
 /// An owner's request about an endpoint.
 #[derive(Debug, Clone, Default)]
 pub struct EndpointRequest {
-    /// Where messages go; a new endpoint needs one.
+    /// URL of the receiver; a new endpoint needs one.
     pub url: Option<String>,
-    /// Which events.
+    /// Filter of the events.
     pub filter: Option<Box<RawValue>>,
-    /// Where events begin, or go on.
+    /// First event, or the position to resume from.
     pub start: Option<Start>,
-    /// For people; an empty one is none.
+    /// Description by the owner; an empty one removes it.
     pub description: Option<String>,
 }
 

@@ -6,7 +6,7 @@
 
 use redis::Script;
 
-/// Every script begins so: the time, and the hash of today with the counting that the caller knows. Where the day is new, the
+/// Every script begins so: the time, and the hash of today with the counting of the caller. Where the day is new, the
 /// hash of yesterday is followed by an empty one; where it is another counting or none, the script ends with -1.
 const BEGIN: &str = r"
 local time = redis.call('TIME')

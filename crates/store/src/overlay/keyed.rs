@@ -24,7 +24,7 @@ const REPLACED_BYTES_MIN: usize = 1 << 20;
 #[derive(Default)]
 pub(crate) struct KeyedRows {
     newest: Layer,
-    /// Rows that the open block has written: their slots, and what they were before.
+    /// Rows that the open block has written: their slots, and their states before.
     dirty: Vec<(u32, Before)>,
     /// Values that reads of a Current table found below, so that a write of the same key needs no second look-up.
     read: Mutex<ReadRows>,
@@ -93,7 +93,7 @@ struct Written {
     len: u32,
 }
 
-/// What a row was before the open block.
+/// State of a row before the open block.
 enum Before {
     /// In the same layer.
     Here(Lookup<Written>),

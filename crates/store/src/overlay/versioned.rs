@@ -147,7 +147,7 @@ pub(crate) fn long_version(view: &View, space: Space, stem: &[u8], height: Heigh
     view.get(space, &key::at_height(stem, height))?.ok_or_else(lost)
 }
 
-/// What is to be written when the version of `stem` at `height` is undone: the newest version before it.
+/// The row to write when the version of `stem` at `height` is undone: the newest version before it.
 pub(crate) fn newest_before(
     view: &View,
     space: Space,
