@@ -116,7 +116,7 @@ impl ReadCall {
 struct Simulate {
     /// The call.
     call: Call,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -170,7 +170,7 @@ const NOT_DESCRIBED: ErrorCase = ErrorCase {
 struct Meta {
     /// The contract.
     id: IdParam,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -200,7 +200,7 @@ impl Method for Meta {
 struct GetBytecode {
     /// The contract.
     id: IdParam,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -223,7 +223,7 @@ impl Method for GetBytecode {
 struct GetDeployment {
     /// The contract.
     id: IdParam,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -268,7 +268,7 @@ impl Method for GetDeployment {
 struct TraceOf {
     /// Which message; the txid in either order, since clients of this method send it reversed.
     outpoint: OutpointParam,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -298,7 +298,7 @@ impl Method for TraceOf {
 /// Traces of a block.
 #[derive(Deserialize, JsonSchema)]
 struct TraceBlock {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     height: Option<HeightParam>,
     /// As of which block, where `height` has none.
     tag: Option<BlockTag>,
@@ -425,7 +425,7 @@ struct ByAddress {
     /// An address, or an object `{address, protocolTag?}`.
     #[schemars(with = "AddressOrObject")]
     address: Verbatim,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
     /// After an address: 1, or nothing is held.
     protocol_tag: Option<Text>,
@@ -463,9 +463,9 @@ impl Method for ByAddress {
 /// Alkanes that outputs held for the first time in a block.
 #[derive(Deserialize, JsonSchema)]
 struct ByHeight {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     height: Option<HeightParam>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -519,7 +519,7 @@ struct SpendablesByAddress {
     /// An address, or an object `{address}`.
     #[schemars(with = "AddressOrObject")]
     address: Verbatim,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -543,7 +543,7 @@ impl Method for SpendablesByAddress {
 struct GetStorageAt {
     /// Which value.
     request: StorageRequest,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -567,7 +567,7 @@ impl Method for GetStorageAt {
 struct GetInventory {
     /// The contract.
     id: IdParam,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -594,7 +594,7 @@ impl Method for GetInventory {
 /// The number of the next contract 2:n, in decimal digits.
 #[derive(Deserialize, JsonSchema)]
 struct Sequence {
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -615,7 +615,7 @@ impl Method for Sequence {
 /// Payments of the wrapped-bitcoin contract that are not made yet.
 #[derive(Deserialize, JsonSchema)]
 struct Unwrap {
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -675,7 +675,7 @@ macro_rules! views_in_digits {
             struct $method {
                 /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
                 input: Option<HexBytes>,
-                /// As of which block; the newest when absent.
+                /// Block to answer as of; the newest when absent.
                 tag: Option<BlockTag>,
             }
 

@@ -95,7 +95,7 @@ struct View {
     name: Text,
     /// A message in hexadecimal digits, `0x` before them or not; empty when absent.
     input: Option<HexBytes>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 

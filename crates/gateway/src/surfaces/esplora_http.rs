@@ -17,7 +17,7 @@ use crate::state::{BoxFuture, RequestContext};
 /// Bodies of requests that need none are read up to this, bytes.
 const UNUSED_BODY_BYTES_MAX: usize = 4096;
 /// Characters of an unknown path that the error repeats.
-const TOLD_PATH_CHARS_MAX: usize = 100;
+const REPORTED_PATH_CHARS_MAX: usize = 100;
 
 /// The surface; it has no state.
 pub(super) struct EsploraHttp;
@@ -69,7 +69,7 @@ fn is_confirmed_alone(path: &[&str]) -> bool {
     )
 }
 
-/// Blockstream's server takes any word in the place of an optional number for none, and mempool.js writes `undefined` there.
+/// Blockstream's server treats any word instead of an optional number as absent, and mempool.js sends `undefined` there.
 fn without_words<'a, 'b>(path: &'a [&'b str]) -> &'a [&'b str] {
     let is_word = |text: &str| !text.bytes().all(|byte| byte.is_ascii_digit());
     match path {
@@ -78,10 +78,10 @@ fn without_words<'a, 'b>(path: &'a [&'b str]) -> &'a [&'b str] {
     }
 }
 
-/// A GET whose answer changes with the tip alone: 304 for who has it already.
+/// A GET whose answer changes only with the tip: 304 for a client that has it already.
 async fn validated(context: &RequestContext, headers: &HeaderMap, path: &[&str]) -> Result<Reply, Fault> {
     let validator = Validator::new(context).ok_or_else(|| Fault::Failed(ApiError::starting()))?;
-    // What does not exist, or cannot be answered, is never "unchanged".
+    // An error is never "unchanged".
     let answer = esplora::get(context, path).await?;
     Ok(validator.unchanged(headers).unwrap_or_else(|| validator.mark(render(answer))))
 }
@@ -101,17 +101,17 @@ async fn package(context: &RequestContext, request: &HttpRequest) -> Outcome {
     esplora::package(context, &transactions, value("maxfeerate").as_deref(), value("maxburnamount").as_deref()).await
 }
 
-/// Blockstream's server looks at the transactions of a package before the node does: hex, and of a size that may be relayed.
+/// As Blockstream's server, checks the transactions of a package before the node does: hex, and of a size that may be relayed.
 fn check_transactions(transactions: &[String]) -> Result<(), Fault> {
     /// More than 60 bytes, less than 400,000.
     const HEX_DIGITS: std::ops::Range<usize> = 120..800_000;
     // An error about the number of them takes precedence.
-    for (place, hex) in transactions.iter().enumerate().take_while(|_| transactions.len() <= 25) {
+    for (index, hex) in transactions.iter().enumerate().take_while(|_| transactions.len() <= 25) {
         if !HEX_DIGITS.contains(&hex.len()) {
-            return Err(Fault::refused(format!("Invalid transaction size for item {place}")));
+            return Err(Fault::refused(format!("Invalid transaction size for item {index}")));
         }
         if hex.len() % 2 != 0 || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(Fault::refused(format!("Invalid transaction hex for item {place}")));
+            return Err(Fault::refused(format!("Invalid transaction hex for item {index}")));
         }
     }
     Ok(())
@@ -123,7 +123,7 @@ fn query_value(query: Option<&str>, name: &str) -> Option<String> {
     pairs.filter(|(known, _)| *known == name).find_map(|(_, value)| decode_segment(&value.replace('+', " ")))
 }
 
-/// The answer of a call that hands something to the node; a refusal by the node is reported with its own code and words.
+/// The answer of a broadcast; a refusal by the node is reported with its own code and message.
 fn written(method: &str, outcome: Outcome) -> Result<Reply, Fault> {
     match outcome {
         Err(Fault::Failed(ApiError { kind, message, .. })) if kind == ErrorKind::of_node(kind.rpc_code) => {
@@ -152,7 +152,7 @@ fn binary(bytes: Bytes) -> Reply {
 fn refuse(fault: Fault, path: &[&str]) -> Reply {
     match fault {
         Fault::Unknown => {
-            let path: String = path.join("/").chars().take(TOLD_PATH_CHARS_MAX).collect();
+            let path: String = path.join("/").chars().take(REPORTED_PATH_CHARS_MAX).collect();
             Reply::text(StatusCode::NOT_FOUND, format!("endpoint does not exist {:?}", format!("/{path}")))
         }
         Fault::Malformed(malformed) => Reply::text(StatusCode::BAD_REQUEST, malformed.esplora.into_owned()),

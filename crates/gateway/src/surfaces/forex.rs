@@ -372,7 +372,7 @@ fn source(source: SourceStatus) -> SourceAnswer {
 }
 
 /// What operators see: how old rates are, and how the sources do. Names of sources are the operator's own.
-#[allow(clippy::cast_precision_loss)] // figures for people
+#[allow(clippy::cast_precision_loss)] // metrics need no exact values
 fn measure(board: &Board, meter: &Meter<'_>, now: u64) {
     let ages =
         board.rates(Currency::USD.code(), None, false, now).map(|rates| rates.freshness.ages).unwrap_or_default();

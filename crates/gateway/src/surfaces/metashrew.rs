@@ -66,7 +66,7 @@ struct View {
     /// A message in hexadecimal digits, `0x` before them or not, or an object; empty when absent.
     #[schemars(with = "Option<ViewInput>")]
     input: Option<Verbatim>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -144,7 +144,7 @@ struct Preview {
     name: Text,
     /// A message in hexadecimal digits, `0x` before them or not; empty when absent.
     input: Option<HexBytes>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
@@ -179,7 +179,7 @@ impl Method for Preview {
 /// `0x` and the hash of a block, in display order.
 #[derive(Deserialize, JsonSchema)]
 struct BlockHashAt {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     height: Option<BlockTag>,
 }
 
@@ -202,7 +202,7 @@ impl Method for BlockHashAt {
 /// The digest of everything that the contract index wrote in one block: equal on two instances that agree.
 #[derive(Deserialize, JsonSchema)]
 struct StateRoot {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     height: Option<BlockTag>,
 }
 
@@ -234,7 +234,7 @@ impl Method for StateRoot {
 /// Two instances that agree have the same, and the first block in which they differ is found by halving.
 #[derive(Deserialize, JsonSchema)]
 struct BlockDigest {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     height: Option<BlockTag>,
 }
 

@@ -18,7 +18,7 @@ const CONFIRMED_PER_PAGE: usize = 25;
 /// Unconfirmed transactions before the first page.
 const UNCONFIRMED_MAX: usize = 50;
 
-/// What is asked about: an address, or the SHA-256 of a script.
+/// The subject of a request: an address, or the SHA-256 of a script.
 pub(crate) struct AddressRoute {
     kind: &'static str,
     text: String,
@@ -48,7 +48,7 @@ impl AddressRoute {
     }
 }
 
-/// What a script did, confirmed and unconfirmed apart.
+/// Totals of a script, confirmed and unconfirmed separately.
 pub(crate) struct Totals {
     pub(crate) chain: ScriptTotals,
     pub(crate) mempool: ScriptTotals,
@@ -67,8 +67,8 @@ impl Totals {
     }
 }
 
-/// Whether something is at this place below an address.
-pub(super) fn is_known(below: &[&str]) -> bool {
+/// Whether a path below an address exists.
+pub(super) fn is_path(below: &[&str]) -> bool {
     matches!(below, [] | ["utxo" | "txs"] | ["txs", "mempool" | "chain"] | ["txs", "chain", _])
 }
 
@@ -115,7 +115,7 @@ pub(crate) async fn totals(context: &RequestContext, key: &ScriptKey) -> Result<
     Ok(Totals { chain, mempool })
 }
 
-/// About what an unspent output takes until it is written, and what is written of it.
+/// Bytes of an unspent output in memory and in the answer, about.
 pub(crate) const UNSPENT_BYTES: usize = 320;
 
 /// Unspent outputs of a script, unconfirmed first, then the newest first; those that unconfirmed transactions spend are left
@@ -129,7 +129,7 @@ pub(crate) async fn unspent(
     let pending = unconfirmed::of_script(context, key).await?;
     let spent: HashSet<OutPoint> =
         pending.iter().flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output)).collect();
-    // Some of those read may turn out to be spent, so that many more are read.
+    // Some may be spent by unconfirmed transactions, so that as many more are read.
     let wanted = limit.map_or(records_max.saturating_add(1), |limit| limit.saturating_add(spent.len()));
     let copy = key.clone();
     let network = context.network();

@@ -2,7 +2,7 @@ use bitcoin::BlockHash;
 use bitcoin::consensus::encode::serialize_hex;
 use paraffin_primitives::Height;
 
-use super::{Answer, Fault, Outcome, hash, json, number, place, read, transactions};
+use super::{Answer, Fault, Outcome, hash, json, number, read, saturating_number, transactions};
 use crate::errors::ApiError;
 use crate::state::RequestContext;
 
@@ -24,7 +24,7 @@ pub(super) fn tip_hash(context: &RequestContext) -> Outcome {
 /// Ten blocks from the newest, or from a height, downwards.
 pub(super) async fn list(context: &RequestContext, newest: Option<&str>) -> Outcome {
     let tip = context.tip().ok_or_else(ApiError::starting)?.height;
-    let newest = newest.map(|text| place(text, "height")).transpose()?.unwrap_or(tip);
+    let newest = newest.map(|text| saturating_number(text, "height")).transpose()?.unwrap_or(tip);
     if newest > tip {
         return Err(NOT_FOUND);
     }
@@ -32,7 +32,7 @@ pub(super) async fn list(context: &RequestContext, newest: Option<&str>) -> Outc
 }
 
 pub(super) async fn hash_at(context: &RequestContext, height: &str) -> Outcome {
-    let height = place(height, "height")?;
+    let height = saturating_number(height, "height")?;
     let found = read(context, move |index| index.block_hash(height)).await?;
     Ok(Answer::Text(found.ok_or(NOT_FOUND)?.to_string()))
 }
@@ -68,7 +68,7 @@ pub(super) async fn block(context: &RequestContext, block_hash: &str, below: &[&
             json(&txids.ok_or(NOT_FOUND)?)
         }
         ["txid", index] => {
-            let position = place(index, "index")?;
+            let position = saturating_number(index, "index")?;
             let height = height.ok_or(NOT_FOUND)?;
             let txid = read(context, move |index| index.block_txid(height, position)).await?;
             Ok(Answer::Text(txid.ok_or(Fault::NotFound("tx index out of range"))?.to_string()))

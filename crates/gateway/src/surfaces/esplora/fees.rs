@@ -14,8 +14,8 @@ use crate::surfaces::btc;
 /// Esplora's targets, in blocks.
 const TARGETS: [u16; 28] =
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 144, 504, 1008];
-/// The node's estimates change with blocks, not with seconds.
-const KEPT_FOR: Duration = Duration::from_secs(10);
+/// How long estimates are cached: the node's estimates change with blocks, not with seconds.
+const CACHE_TTL: Duration = Duration::from_secs(10);
 /// Satoshi per virtual byte in one BTC per 1000 virtual bytes.
 const SAT_PER_VBYTE: f64 = 100_000.0;
 /// Used when the node reports no minimum.
@@ -38,37 +38,36 @@ struct MempoolFees {
 
 /// `/fee-estimates`: sat/vB for every standard target (docs/api.md).
 pub(super) async fn estimates(context: &RequestContext) -> Outcome {
-    let mut kept = context.shared().fee_estimates.0.lock().await;
-    if let Some((at, estimates)) = kept.as_ref()
-        && at.elapsed() < KEPT_FOR
+    let mut cached = context.shared().fee_estimates.0.lock().await;
+    if let Some((at, estimates)) = cached.as_ref()
+        && at.elapsed() < CACHE_TTL
     {
         return answer(estimates);
     }
     let fees: MempoolFees = ask(context, "getmempoolinfo", &[]).await?;
     let minimum = fees.mempoolminfee.unwrap_or(0.0).max(fees.minrelaytxfee.unwrap_or(0.0)) * SAT_PER_VBYTE;
-    let mut told = Vec::with_capacity(TARGETS.len());
+    let mut reported = Vec::with_capacity(TARGETS.len());
     for target in TARGETS {
         let target = serde_json::value::to_raw_value(&target).map_err(|error| ApiError::internal(&error))?;
         let fee: SmartFee = ask(context, "estimatesmartfee", &[target]).await?;
-        told.push(fee.feerate.map(|feerate| feerate * SAT_PER_VBYTE));
+        reported.push(fee.feerate.map(|feerate| feerate * SAT_PER_VBYTE));
     }
     let floor = if minimum > 0.0 { minimum } else { FLOOR_SAT_PER_VBYTE };
-    let complete = complete(&told, floor).into_iter().map(|estimate| json!((estimate * 1000.0).round() / 1000.0));
+    let complete = complete(&reported, floor).into_iter().map(|estimate| json!((estimate * 1000.0).round() / 1000.0));
     let estimates = Value::Object(TARGETS.iter().map(ToString::to_string).zip(complete).collect::<Map<_, _>>());
-    *kept = Some((Instant::now(), estimates.clone()));
+    *cached = Some((Instant::now(), estimates.clone()));
     answer(&estimates)
 }
 
-/// Fills the targets that the node knows nothing about, on a young chain perhaps all: each gets the estimate of the next
-/// shorter known target, the first ones that of the first known. A longer wait never costs more, and nothing is below
-/// what the node accepts.
-fn complete(told: &[Option<f64>], floor: f64) -> Vec<f64> {
-    let mut shorter = told.iter().flatten().next().copied().unwrap_or(floor).max(floor);
-    let estimate = |told: &Option<f64>| {
-        shorter = told.unwrap_or(shorter).min(shorter).max(floor);
+/// Fills targets without an estimate of the node, on a young chain perhaps all: each gets the estimate of the next shorter target
+/// that has one, the first ones that of the first such target. Estimates never rise with the target and are at least `floor`.
+fn complete(reported: &[Option<f64>], floor: f64) -> Vec<f64> {
+    let mut shorter = reported.iter().flatten().next().copied().unwrap_or(floor).max(floor);
+    let estimate = |reported: &Option<f64>| {
+        shorter = reported.unwrap_or(shorter).min(shorter).max(floor);
         shorter
     };
-    told.iter().map(estimate).collect()
+    reported.iter().map(estimate).collect()
 }
 
 async fn ask<T: for<'de> Deserialize<'de>>(
@@ -76,8 +75,8 @@ async fn ask<T: for<'de> Deserialize<'de>>(
     method: &str,
     params: &[Box<RawValue>],
 ) -> Result<T, ApiError> {
-    let told = btc::ask(context.node().as_ref(), method, params).await?;
-    serde_json::from_str(told.get()).map_err(|error| ApiError::internal(&error))
+    let answer = btc::ask(context.node().as_ref(), method, params).await?;
+    serde_json::from_str(answer.get()).map_err(|error| ApiError::internal(&error))
 }
 
 #[cfg(test)]

@@ -14,13 +14,13 @@ use crate::state::RequestContext;
 use crate::surfaces::btc;
 use crate::surfaces::to_raw;
 
-/// Of a larger mempool the node is not asked for every entry; the histogram and the list of the newest are then empty.
+/// The entries of a larger mempool are not requested from the node; the histogram and the newest entries are then empty.
 const DETAILED_MAX: u64 = 5_000;
 /// Transactions in a package; the node's own limit.
 const PACKAGE_MAX: usize = 25;
 /// Rows of `/mempool/recent`.
 const RECENT: usize = 10;
-/// Virtual bytes that a step of the histogram collects before a new one begins.
+/// Virtual bytes per row of the histogram.
 const STEP_VBYTES: u64 = 50_000;
 const SAT_PER_BTC: f64 = 100_000_000.0;
 
@@ -156,7 +156,7 @@ pub(in crate::surfaces) async fn package(
         (None, None) => {}
         (fee_rate_max, None) => params.extend(fee_rate_max),
         (fee_rate_max, Some(burn_max)) => {
-            // The node's own default, for parameters go by position.
+            // The node's own default, as parameters are positional.
             params.push(fee_rate_max.map_or_else(|| decimal("0.10", "Invalid maxfeerate"), Ok)?);
             params.push(burn_max);
         }

@@ -1,4 +1,4 @@
-//! The methods. The name of one is a path of Esplora's HTTP interface, with `:` in the place of `/`; an empty piece stands for a
+//! The methods. A method's name is a path of Esplora's HTTP interface with `:` instead of `/`; an empty segment stands for a
 //! parameter.
 
 use schemars::JsonSchema;
@@ -18,16 +18,18 @@ use crate::surfaces::RpcResult;
 pub(crate) static ESPLORA: Surface<()> = Surface::new("esplora", &METHODS);
 
 const TXID: Param = needs::<Hash>("txid").that_is("The id of a transaction.");
-const VOUT: Param = needs::<NaturalText>("vout").that_is("The place of the output in its transaction.");
+const VOUT: Param = needs::<NaturalText>("vout").that_is("Index of the output in its transaction.");
 const ADDRESS: Param = needs::<String>("address").that_is("An address of this instance's network.");
 const SCRIPT_HASH: Param = needs::<Hash>("scripthash").that_is("SHA-256 of the script.");
 const LAST_SEEN: Param = takes::<Hash>("last_seen_txid").that_is("The last transaction of the page before.");
-const PREFIX: Param = needs::<String>("prefix").that_is("How they begin.");
+const PREFIX: Param = needs::<String>("prefix").that_is("The beginning of the addresses.");
 const HASH: Param = needs::<Hash>("hash").that_is("The hash of a block.");
-const INDEX: Param = needs::<NaturalText>("index").that_is("The place of the transaction in its block.");
-const START_INDEX: Param = takes::<NaturalText>("start_index").that_is("The first, a multiple of 25; 0 when absent.");
-const HEIGHT: Param = needs::<NaturalText>("height").that_is("Which block.");
-const START_HEIGHT: Param = takes::<NaturalText>("start_height").that_is("The uppermost; the newest when absent.");
+const INDEX: Param = needs::<NaturalText>("index").that_is("Index of the transaction in its block.");
+const START_INDEX: Param =
+    takes::<NaturalText>("start_index").that_is("Index of the first transaction, a multiple of 25; 0 when absent.");
+const HEIGHT: Param = needs::<NaturalText>("height").that_is("Height of the block.");
+const START_HEIGHT: Param =
+    takes::<NaturalText>("start_height").that_is("The greatest height; that of the newest block when absent.");
 
 const NONE: &str = "[]";
 const OF_TX: &str = r#"["4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b"]"#;
@@ -35,12 +37,12 @@ const OF_OUTPUT: &str = r#"["4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab21
 const OF_ADDRESS: &str = r#"["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"]"#;
 const OF_SCRIPT: &str = r#"["8b01df4e368ea28f8dc0423bcf7a4923e3a12d307c875e47a0cfbf90b5c39161"]"#;
 const OF_BLOCK: &str = r#"["000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f"]"#;
-const OF_PLACE: &str = r#"["000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",0]"#;
+const OF_BLOCK_TRANSACTION: &str = r#"["000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",0]"#;
 
 #[rustfmt::skip] // what a method is, then its parameters and an example
 static METHODS: [Declared<()>; 36] = [
     at::<EsploraTransaction>("tx", "A transaction", &[TXID], OF_TX),
-    at::<TransactionStatus>("tx::status", "Where a transaction is", &[TXID], OF_TX),
+    at::<TransactionStatus>("tx::status", "Whether a transaction is confirmed, and in which block", &[TXID], OF_TX),
     at::<HexText>("tx::hex", "A transaction in hexadecimal digits", &[TXID], OF_TX),
     at::<HexText>("tx::raw", "A transaction in hexadecimal digits", &[TXID], OF_TX),
     at::<Vec<EsploraSpend>>("tx::outspends", "What spent the outputs of a transaction", &[TXID], OF_TX),
@@ -64,12 +66,12 @@ static METHODS: [Declared<()>; 36] = [
         &[SCRIPT_HASH], OF_SCRIPT),
     at::<Vec<EsploraTransaction>>("scripthash::txs:chain", "25 confirmed transactions of a script, after the last one seen",
         &[SCRIPT_HASH, LAST_SEEN], OF_SCRIPT),
-    at::<Vec<String>>("address-prefix", "Up to ten addresses that begin so", &[PREFIX], r#"["bc1qar0"]"#),
+    at::<Vec<String>>("address-prefix", "Up to ten addresses with this beginning", &[PREFIX], r#"["bc1qar0"]"#),
     at::<Object>("block", "A block", &[HASH], OF_BLOCK),
     at::<HexText>("block::header", "The header of a block", &[HASH], OF_BLOCK),
     at::<Object>("block::status", "Whether a block is in the best chain", &[HASH], OF_BLOCK),
     at::<HexText>("block::raw", "A whole block", &[HASH], OF_BLOCK),
-    at::<Hash>("block::txid", "One txid of a block", &[HASH, INDEX], OF_PLACE),
+    at::<Hash>("block::txid", "One txid of a block", &[HASH, INDEX], OF_BLOCK_TRANSACTION),
     at::<Vec<Hash>>("block::txids", "All txids of a block", &[HASH], OF_BLOCK),
     at::<Vec<EsploraTransaction>>("block::txs", "25 transactions of a block", &[HASH, START_INDEX], OF_BLOCK),
     at::<Hash>("block-height", "Hash of the block at a height", &[HEIGHT], "[140]"),
@@ -84,8 +86,8 @@ static METHODS: [Declared<()>; 36] = [
     Declared::of::<Package>(),
 ];
 
-/// A method that is answered as its path is, with the shape of the answer. Parameters beyond its own go on with the path:
-/// `tx` with a txid and `hex` is `tx::hex`.
+/// A method that answers like its path, with the shape of the answer. Surplus parameters extend the path: `tx` with a txid and
+/// `hex` is `tx::hex`.
 const fn at<A: JsonSchema>(
     name: &'static str,
     summary: &'static str,
@@ -107,7 +109,7 @@ async fn answer_at(context: &RequestContext, path: &[String]) -> Outcome {
     get(context, &path.iter().map(String::as_str).collect::<Vec<_>>()).await
 }
 
-/// Answers a name that no method has but that is a path itself: `tx:<txid>:hex`.
+/// Answers a name that is not a method but a path with its parameters: `tx:<txid>:hex`.
 pub(in crate::surfaces) fn by_path<'a>(
     context: &'a RequestContext,
     name: &str,
@@ -117,8 +119,8 @@ pub(in crate::surfaces) fn by_path<'a>(
     Box::pin(async move { render(answer_at(context, &path?).await?) })
 }
 
-/// The segments of the path: the name is split at `:`, every empty piece takes the next parameter (or vanishes when there is
-/// none), and parameters left over follow. A parameter is one segment whatever it holds.
+/// The segments of the path: the name is split at `:`, every empty segment takes the next parameter (or is dropped when there is
+/// none), and surplus parameters follow. A parameter is always exactly one segment.
 fn path_of(name: &str, params: &[String]) -> Vec<String> {
     let mut params = params.iter();
     let mut path = Vec::new();
@@ -133,7 +135,7 @@ fn path_of(name: &str, params: &[String]) -> Vec<String> {
     path
 }
 
-/// Hands a transaction to the network; its txid.
+/// Broadcasts a transaction; returns its txid.
 #[derive(Deserialize, JsonSchema)]
 struct Broadcast {
     /// The transaction, consensus encoding.
@@ -153,7 +155,7 @@ impl Method for Broadcast {
     }
 }
 
-/// Hands several transactions to the network together.
+/// Broadcasts several transactions as a package.
 ///
 /// Parameters and answer are those of the node's `submitpackage`.
 #[derive(Deserialize, JsonSchema)]
@@ -164,7 +166,7 @@ struct Package {
     /// The highest feerate, BTC per 1,000 virtual bytes; 0.10 when absent.
     #[schemars(with = "Option<Verbatim>")]
     maxfeerate: Option<Text>,
-    /// What unspendable outputs may hold at most, BTC.
+    /// Largest value of provably unspendable outputs, BTC.
     #[schemars(with = "Option<Verbatim>")]
     maxburnamount: Option<Text>,
 }

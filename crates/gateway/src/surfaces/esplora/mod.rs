@@ -34,7 +34,7 @@ pub(crate) use transactions::{raw as raw_transactions, unconfirmed as unconfirme
 pub(crate) use unconfirmed::accepted;
 pub(crate) use unconfirmed::{Pending, Unconfirmed, View, of_script as unconfirmed_of, view as unconfirmed_view};
 
-/// What a path answers.
+/// The answer of a path.
 pub(super) enum Answer {
     Json(Box<RawValue>),
     Text(String),
@@ -49,15 +49,15 @@ pub(crate) enum Fault {
     Malformed(Malformed),
     /// What the path names does not exist (Esplora: 404).
     NotFound(&'static str),
-    /// Anything else.
+    /// Any other error.
     Failed(ApiError),
 }
 
 /// What is wrong with a segment.
 pub(crate) struct Malformed {
-    /// In Esplora's own words, which clients of its HTTP interface know.
+    /// Esplora's own sentence, which clients of its HTTP interface match on.
     pub(super) esplora: Cow<'static, str>,
-    /// In a sentence that names the parameter.
+    /// A sentence that names the parameter.
     pub(super) sentence: String,
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn get(context: &RequestContext, path: &[&str]) -> Outcome {
         ["block-height", height] => blocks::hash_at(context, height).await,
         ["block", hash, below @ ..] => blocks::block(context, hash, below).await,
         ["tx", txid, below @ ..] => transactions::transaction(context, txid, below).await,
-        ["address" | "scripthash", _, below @ ..] if !address::is_known(below) => Err(Fault::Unknown),
+        ["address" | "scripthash", _, below @ ..] if !address::is_path(below) => Err(Fault::Unknown),
         ["address", address, below @ ..] => {
             address::answer(context, &AddressRoute::address(context, address)?, below).await
         }
@@ -179,8 +179,8 @@ fn number<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Fault> {
     text.parse().map_err(|_| malformed())
 }
 
-/// Reads a decimal segment that counts blocks or transactions: what is beyond 32 bits is past every end.
-fn place(text: &str, name: &str) -> Result<u32, Fault> {
+/// Reads a decimal segment that is a height or an index: a number beyond 32 bits is past every end.
+fn saturating_number(text: &str, name: &str) -> Result<u32, Fault> {
     number::<u128>(text, name).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 

@@ -1,4 +1,4 @@
-//! What answers are made of, for their description; `paraffin_bitcoin_index` writes them.
+//! Shapes of the answers, for their description; `paraffin_bitcoin_index` writes them.
 #![expect(dead_code, reason = "only the schemas")]
 
 use std::collections::BTreeMap;

@@ -21,13 +21,13 @@ const NOT_FOUND: Fault = Fault::NotFound("Transaction not found");
 pub struct NodeTransactions(Arc<dyn Node>);
 
 impl NodeTransactions {
-    /// Asks `node`.
+    /// Reads from `node`.
     pub fn new(node: Arc<dyn Node>) -> Self {
         Self(node)
     }
 }
 
-/// Neighbours in one block, fetched as one part.
+/// Transactions close together in one block, fetched as one range.
 struct Stretch {
     first: usize,
     locations: Vec<TxLocation>,
@@ -93,7 +93,7 @@ async fn fetch_stretch(node: &dyn Node, locations: &[TxLocation]) -> Result<Vec<
     Ok(locations.iter().map(cut).collect())
 }
 
-/// Bytes of confirmed transactions, from wherever this instance keeps them.
+/// Bytes of confirmed transactions, from whichever source this instance uses.
 pub(crate) async fn raw(context: &RequestContext, locations: Vec<TxLocation>) -> Result<Vec<Bytes>, Fault> {
     if locations.is_empty() {
         return Ok(Vec::new());
@@ -118,15 +118,15 @@ pub(super) async fn render(
     read(context, move |index| index.render_all(&locations, &raw)).await
 }
 
-/// A transaction that the node knows and the index does not. Wallets drop what is said to be missing, so that a node which
-/// cannot be asked is a failure.
+/// A transaction that the node has and the index does not. Wallets drop transactions reported as missing, so an unavailable node
+/// is an error.
 pub(crate) async fn unconfirmed(context: &RequestContext, txid: Txid) -> Result<Option<Transaction>, Fault> {
     let raw = context.node().raw_transaction(txid).await.map_err(|error| crate::surfaces::btc::from_node(&error))?;
     let transaction = raw.and_then(|raw| deserialize::<Transaction>(&raw).ok());
     Ok(transaction.filter(|transaction| transaction.compute_txid() == txid))
 }
 
-/// Complete record of an unconfirmed transaction; outputs of unconfirmed parents are asked from the node.
+/// Complete record of an unconfirmed transaction; outputs of unconfirmed parents are requested from the node.
 pub(super) async fn render_unconfirmed(
     context: &RequestContext,
     transaction: Transaction,
@@ -140,7 +140,7 @@ pub(super) async fn render_unconfirmed(
             let parent = match parents.entry(txid) {
                 std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
                 std::collections::hash_map::Entry::Vacant(unknown) => {
-                    // Without it the record is still worth having.
+                    // The record is useful without it.
                     unknown.insert(unconfirmed(context, txid).await.ok().flatten())
                 }
             };
@@ -152,7 +152,7 @@ pub(super) async fn render_unconfirmed(
 
 /// `/tx/:txid` and what is below it.
 pub(super) async fn transaction(context: &RequestContext, txid: &str, below: &[&str]) -> Outcome {
-    // A name that does not exist is reported before a parameter that cannot be read.
+    // An unknown path is reported before an invalid parameter.
     if !matches!(
         below,
         [] | ["status" | "hex" | "raw" | "outspends" | "merkle-proof" | "merkleblock-proof"] | ["outspend", _]

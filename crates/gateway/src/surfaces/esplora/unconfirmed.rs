@@ -1,5 +1,5 @@
-//! Unconfirmed transactions out of the live set, and as the node lists them while that is not known to agree with the node
-//! (docs/decisions/0016-esplora-from-the-live-set.md).
+//! Unconfirmed transactions from the live set, or from the node's mempool while the live set is not known to agree with the
+//! node (docs/decisions/0016-esplora-from-the-live-set.md).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::{Fault, Outcome, json, read};
 use crate::errors::ApiError;
 use crate::state::{Node, RequestContext, unix_millis};
 
-/// Transactions held at most; of a larger mempool the rest is not shown.
+/// Transactions fetched from the node at most; the rest of a larger mempool is left out.
 const TRANSACTIONS_MAX: usize = 10_000;
 /// Calls to the node at the same time.
 const PARALLEL_MAX: usize = 16;
-/// A refresh that takes longer shows what it has so far.
+/// After this time a refresh answers with what it has so far.
 const REFRESH_BUDGET: Duration = Duration::from_secs(5);
-/// A node that takes longer to list its mempool counts as away.
+/// A node that takes longer to list its mempool counts as unavailable.
 const LIST_BUDGET: Duration = Duration::from_secs(2);
-/// A large mempool is asked for at most this often; a small one for every request.
+/// A large mempool is read from the node at most this often, a small one for every request.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
-/// Up to so many transactions the node's list is quickly read, so that no answer need be older than it.
+/// A mempool of up to this many transactions is small: listing it is quick enough for every request.
 const SMALL: usize = 1_000;
 /// Longest wait for a large live set to agree with the node after a block.
 const AGREEMENT_BUDGET: Duration = Duration::from_secs(3);
@@ -35,42 +35,42 @@ const AGREEMENT_BUDGET: Duration = Duration::from_secs(3);
 /// One unconfirmed transaction.
 pub(crate) struct Pending {
     pub(crate) transaction: Transaction,
-    /// What its inputs spend, `None` where it is unknown.
+    /// Outputs that its inputs spend, `None` where unknown.
     pub(crate) prevouts: Vec<Option<TxOut>>,
     scripts: HashSet<[u8; 32]>,
 }
 
-/// Unconfirmed transactions of one script in one answer.
+/// Unconfirmed transactions of one script in one answer at most.
 const OF_SCRIPT_MAX: usize = 25_000;
 
 /// The mempool, as this process follows it or as the node lists it.
 pub(crate) enum View {
-    /// The live set; it goes on changing.
+    /// The live set, which changes concurrently.
     Live(Arc<Mempool>),
-    /// What the node listed.
-    Listed(Arc<Listed>),
+    /// The mempool that the node listed.
+    Node(Arc<NodeMempool>),
 }
 
 /// The node's mempool at one moment.
 #[derive(Default)]
-pub(crate) struct Listed {
+pub(crate) struct NodeMempool {
     pending: HashMap<Txid, Arc<Pending>>,
     spends: HashMap<OutPoint, (Txid, u32)>,
     by_script: HashMap<[u8; 32], Vec<Txid>>,
 }
 
-/// The mempool as last seen, shared by all requests.
+/// The node's mempool as last read, shared by all requests.
 #[derive(Default)]
-pub(crate) struct Unconfirmed(Mutex<Seen>);
+pub(crate) struct Unconfirmed(Mutex<LastRead>);
 
 #[derive(Default)]
-struct Seen {
+struct LastRead {
     at: Option<Instant>,
     failed_at: Option<Instant>,
-    view: Arc<Listed>,
+    view: Arc<NodeMempool>,
 }
 
-impl Listed {
+impl NodeMempool {
     fn of(pending: HashMap<Txid, Arc<Pending>>) -> Self {
         let mut view = Self { pending, ..Self::default() };
         for (txid, one) in &view.pending {
@@ -90,7 +90,7 @@ impl View {
     pub(super) fn spender(&self, outpoint: &OutPoint) -> Option<(Txid, u32)> {
         match self {
             Self::Live(mempool) => mempool.read(|pool| pool.spender(outpoint)),
-            Self::Listed(listed) => listed.spends.get(outpoint).copied(),
+            Self::Node(listed) => listed.spends.get(outpoint).copied(),
         }
     }
 
@@ -98,7 +98,7 @@ impl View {
     pub(crate) fn is_touched(&self, script: &ScriptKey) -> bool {
         match self {
             Self::Live(mempool) => mempool.read(|pool| pool.touches(&ScriptHash(*script.digest()))),
-            Self::Listed(listed) => listed.by_script.contains_key(script.digest()),
+            Self::Node(listed) => listed.by_script.contains_key(script.digest()),
         }
     }
 
@@ -109,7 +109,7 @@ impl View {
                 let entries = mempool.read(|pool| pool.of_script(&ScriptHash(*script.digest()), OF_SCRIPT_MAX));
                 entries.iter().filter_map(|entry| Some((entry.txid, Arc::new(Pending::of(entry)?)))).collect()
             }
-            Self::Listed(listed) => {
+            Self::Node(listed) => {
                 let txids = listed.by_script.get(script.digest()).map_or(&[][..], Vec::as_slice);
                 txids.iter().filter_map(|txid| Some((*txid, Arc::clone(listed.pending.get(txid)?)))).collect()
             }
@@ -120,7 +120,7 @@ impl View {
 impl Pending {
     fn of(entry: &Entry) -> Option<Self> {
         let transaction = entry.transaction()?;
-        // Scripts are looked for in the live set itself.
+        // The live set has its own index of scripts.
         Some(Self { transaction, prevouts: entry.prevouts.to_vec(), scripts: HashSet::new() })
     }
 
@@ -150,16 +150,16 @@ pub(super) fn owns(script: &ScriptKey, output: &TxOut) -> bool {
     ScriptKey::from_script(&output.script_pubkey).digest() == script.digest()
 }
 
-/// The mempool now. Where there is no live set it is empty when the node is away.
+/// The mempool now. Without a live set it is empty while the node is unavailable.
 pub(crate) async fn view(context: &RequestContext) -> View {
     match live(context).await {
         Some(mempool) => View::Live(Arc::clone(mempool)),
-        None => View::Listed(listed(context).await),
+        None => View::Node(node_mempool(context).await),
     }
 }
 
-/// The live set, as long as it agrees with the node at the newest indexed block. After a block or a reorg that takes a moment:
-/// for a large mempool it is waited for, for a small one the node is asked, which is quicker.
+/// The live set, while it agrees with the node at the newest indexed block. After a block or a reorg agreement takes a moment: a
+/// request waits for it when the mempool is large, and reads the node's mempool, which is quicker, when it is small.
 pub(super) async fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
     let mempool = context.shared().mempool.as_ref()?;
     let agreement = mempool.agreement();
@@ -174,7 +174,7 @@ pub(super) async fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
     agrees.then_some(mempool)
 }
 
-/// Takes what the node has just accepted into the live set: its sender asks for it before peers announce it.
+/// Adds a transaction that the node has just accepted to the live set: its sender may query it before peers announce it.
 pub(crate) async fn accepted(context: &RequestContext, hex: &str) {
     let Some(mempool) = context.shared().mempool.clone() else { return };
     let Ok(raw) = <Vec<u8> as bitcoin::hex::FromHex>::from_hex(hex.trim()) else { return };
@@ -183,17 +183,17 @@ pub(crate) async fn accepted(context: &RequestContext, hex: &str) {
         let transaction: Transaction = deserialize(&raw).ok()?;
         mempool.insert(&transaction, raw.into(), Origin::P2p, now).ok()
     });
-    // A set that does not take it, a full one perhaps, is no fault of the sender.
+    // The broadcast succeeded even if the set refuses it, for example because it is full.
     let _ = taken.await;
 }
 
-async fn listed(context: &RequestContext) -> Arc<Listed> {
+async fn node_mempool(context: &RequestContext) -> Arc<NodeMempool> {
     let mut seen = context.shared().unconfirmed.0.lock().await;
     let is_fresh = seen.at.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL);
     if is_fresh && seen.view.pending.len() > SMALL {
         return Arc::clone(&seen.view);
     }
-    // A node that is away must not hold up what the index can answer.
+    // An unavailable node must not delay answers from the index.
     let failed_lately = seen.failed_at.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL);
     if failed_lately || !context.node().status().reachable {
         return Arc::default();
@@ -214,7 +214,7 @@ async fn listed(context: &RequestContext) -> Arc<Listed> {
             .take(TRANSACTIONS_MAX - pending.len().min(TRANSACTIONS_MAX));
         let new = fetch(context, missing.collect()).await;
         pending.extend(resolve(context, new, &pending).await);
-        seen.view = Arc::new(Listed::of(pending));
+        seen.view = Arc::new(NodeMempool::of(pending));
     }
     seen.at = Some(Instant::now());
     Arc::clone(&seen.view)
@@ -227,12 +227,12 @@ async fn list(context: &RequestContext) -> Option<Vec<Txid>> {
 
 async fn fetch(context: &RequestContext, txids: Vec<Txid>) -> HashMap<Txid, Transaction> {
     let deadline = Instant::now() + REFRESH_BUDGET;
-    let places = Arc::new(Semaphore::new(PARALLEL_MAX));
+    let permits = Arc::new(Semaphore::new(PARALLEL_MAX));
     let mut calls = JoinSet::new();
     for txid in txids {
-        let (node, places): (Arc<dyn Node>, _) = (Arc::clone(context.node()), Arc::clone(&places));
+        let (node, permits): (Arc<dyn Node>, _) = (Arc::clone(context.node()), Arc::clone(&permits));
         calls.spawn(async move {
-            let _place = places.acquire().await.ok()?;
+            let _permit = permits.acquire().await.ok()?;
             let raw = node.raw_transaction(txid).await.ok()??;
             let transaction = deserialize::<Transaction>(&raw).ok()?;
             (transaction.compute_txid() == txid).then_some((txid, transaction))
@@ -245,7 +245,7 @@ async fn fetch(context: &RequestContext, txids: Vec<Txid>) -> HashMap<Txid, Tran
     fetched
 }
 
-/// Finds what the new transactions spend: in the index, else among the unconfirmed ones.
+/// Looks up the outputs that the new transactions spend: in the index, else among the unconfirmed transactions.
 async fn resolve(
     context: &RequestContext,
     new: HashMap<Txid, Transaction>,
@@ -280,7 +280,7 @@ async fn resolve(
     resolved.collect()
 }
 
-/// Unconfirmed transactions that fund or spend the script, those left out that the request's snapshot has confirmed.
+/// Unconfirmed transactions that fund or spend the script, without those that the request's snapshot has confirmed.
 pub(crate) async fn of_script(
     context: &RequestContext,
     script: &ScriptKey,
@@ -295,7 +295,7 @@ pub(crate) async fn of_script(
     let script = script.clone();
     let mut touching = context.work(move || view.touching(&script)).await?;
     context.snapshot();
-    // The node's order means nothing; this one at least is the same every time.
+    // The node's order has no meaning; this one is deterministic.
     touching.sort_unstable_by_key(|(txid, _)| *txid);
     read(context, move |index| {
         let mut unconfirmed = Vec::new();

@@ -1,4 +1,4 @@
-//! Parameters that several methods have, and what they mean.
+//! Parameters that several methods share.
 
 use bitcoin::ScriptBuf;
 use paraffin_primitives::{AlkaneId, Height};
@@ -13,23 +13,23 @@ use crate::errors::ApiError;
 use crate::methods::{Natural, Verbatim, scalar};
 use crate::state::RequestContext;
 
-/// Items of a page when nothing is said, and at most (docs/api.md, "Analytics").
+/// Default and largest number of items of a page (docs/api.md, "Analytics").
 const LIMIT_DEFAULT: u32 = 100;
 pub(super) const LIMIT_MAX: u32 = 10_000;
 /// Rows of a listing without numbers that are walked over to reach a page; further pages are reached by `cursor`.
 pub(super) const WALK_MAX: u64 = 100_000;
 
-/// Which page.
+/// The requested page of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Counted from 0.
+    /// Page number, from 0.
     pub(super) page: u64,
     /// Items of a page, 1 to [`LIMIT_MAX`].
     pub(super) limit: u32,
 }
 
 impl Part {
-    /// `page` from 0, and `limit`, or `size` in its place.
+    /// Reads the parameters `page`, and `limit` or else `size`.
     pub(super) fn read(page: Option<Natural>, limit: Option<Natural>, size: Option<Natural>) -> Result<Self, ApiError> {
         let limit = limit.or(size).map_or(u64::from(LIMIT_DEFAULT), Natural::get);
         if limit == 0 {
@@ -44,7 +44,7 @@ impl Part {
         self.page.saturating_mul(u64::from(self.limit))
     }
 
-    /// The same for listings of at most 2^32 items.
+    /// [`Self::offset`] for listings of at most 2^32 items.
     pub(super) fn offset_32(self) -> u32 {
         u32::try_from(self.offset()).unwrap_or(u32::MAX)
     }
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// An id `block:tx`, each half decimal or hexadecimal after `0x`. `refusal` is the word of one that cannot be read.
+/// An id `block:tx`, each half decimal or hexadecimal after `0x`. `refusal` is the error word for an invalid one.
 pub(super) fn id(name: &'static str, text: &str, refusal: &'static str) -> Result<AlkaneId, Refusal> {
     let half = |half: &str| decimal(&Value::String(half.to_owned()));
     let read = || {
@@ -87,7 +87,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// The amount of a parameter. `refusal` is the word of one that cannot be read.
+/// The amount of a parameter. `refusal` is the error word for an invalid one.
 pub(super) fn amount(
     name: &'static str,
     amount: Option<Amount>,
@@ -118,15 +118,15 @@ impl<'de> Deserialize<'de> for AtHeight {
 }
 
 impl AtHeight {
-    /// Whether it is the newest, whichever that is.
+    /// Whether it is the tag `latest`.
     pub(super) fn is_latest(&self) -> bool {
         self.0 == "latest"
     }
 
-    /// The height that is asked about; the newest when none is.
-    pub(super) fn resolve(asked: Option<&Self>, newest: Height) -> Result<Height, Refusal> {
-        let Some(asked) = asked.filter(|asked| !asked.is_latest()) else { return Ok(newest) };
-        let height = match &asked.0 {
+    /// The requested height; `newest` when none is given.
+    pub(super) fn resolve(requested: Option<&Self>, newest: Height) -> Result<Height, Refusal> {
+        let Some(requested) = requested.filter(|height| !height.is_latest()) else { return Ok(newest) };
+        let height = match &requested.0 {
             text @ Value::String(_) => {
                 decimal(text).ok_or_else(|| Refusal::height("height_unreadable", "height must be a block height"))?
             }
@@ -141,21 +141,21 @@ impl AtHeight {
     }
 }
 
-/// One of some words, each with its other spellings; the first spelling is the one that is answered.
+/// Reads one of `words`, each a list of spellings, and returns its first spelling.
 pub(super) fn word(
     name: &'static str,
-    asked: Option<&str>,
+    text: Option<&str>,
     words: &[&[&'static str]],
     default: &'static str,
     refusal: &'static str,
 ) -> Result<&'static str, Refusal> {
-    let Some(asked) = asked else { return Ok(default) };
-    let found = words.iter().find(|spellings| spellings.contains(&asked));
-    let known = || {
+    let Some(text) = text else { return Ok(default) };
+    let spellings = words.iter().find(|spellings| spellings.contains(&text));
+    let refuse = || {
         let first: Vec<&str> = words.iter().map(|spellings| spellings[0]).collect();
         Refusal::new(refusal, format!("{name} is one of {}", first.join(", ")))
     };
-    Ok(found.ok_or_else(known)?[0])
+    Ok(spellings.ok_or_else(refuse)?[0])
 }
 
 /// The script of an address.

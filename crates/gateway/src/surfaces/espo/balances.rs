@@ -1,4 +1,4 @@
-//! What addresses and outputs hold.
+//! Balances of addresses and outputs.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) struct Entry {
     amount: String,
 }
 
-/// An output and what it holds.
+/// An output and its alkanes.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HoldingOutpoint")]
 struct Outpoint {
@@ -42,11 +42,11 @@ pub(super) fn entries(held: &[Transfer]) -> Vec<Entry> {
     held.iter().map(|held| Entry { alkane: held.id.to_string(), amount: held.value.to_string() }).collect()
 }
 
-/// An output with what it holds.
+/// An output with its alkanes.
 type Held = (FundedOutput, Vec<Transfer>);
 
-/// The unspent outputs of a script that hold alkanes, oldest first, with what they hold, as of the height of the moment; and
-/// whether there are more behind the page.
+/// The unspent outputs of a script that hold alkanes, oldest first, with their alkanes, as of the height of the moment; and
+/// whether more follow after the page.
 fn outputs(moment: &Moment<'_>, script: &Script, part: Option<Part>) -> Result<(Vec<Held>, bool), ViewError> {
     let (mut found, mut seen, mut after) = (Vec::new(), 0, None);
     loop {
@@ -75,7 +75,7 @@ fn outputs(moment: &Moment<'_>, script: &Script, part: Option<Part>) -> Result<(
     }
 }
 
-/// What a script holds in sum now, from the rows that are kept for it.
+/// Balances of a script at the newest block, from the index rows of the script.
 fn sums_now(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewError> {
     let (mut sums, mut after) = (Vec::new(), None);
     loop {
@@ -92,7 +92,7 @@ fn sums_now(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewE
     }
 }
 
-/// The same from outputs. A sum above 2^128 - 1 stays there, as in the rows.
+/// Balances as the sum over outputs, saturating at 2^128 - 1 as the index rows do.
 fn sums_of(outputs: &[Held]) -> Vec<Transfer> {
     let mut sums = BTreeMap::<AlkaneId, u128>::new();
     for transfer in outputs.iter().flat_map(|(_, held)| held) {
@@ -102,24 +102,24 @@ fn sums_of(outputs: &[Held]) -> Vec<Transfer> {
     sums.into_iter().map(|(id, value)| Transfer { id, value }).collect()
 }
 
-fn shown(outputs: &[Held]) -> Vec<Outpoint> {
+fn render(outputs: &[Held]) -> Vec<Outpoint> {
     let outpoint =
         |(output, held): &Held| Outpoint { outpoint: format_outpoint(&output.outpoint), entries: entries(held) };
     outputs.iter().map(outpoint).collect()
 }
 
-/// What an address holds in sum.
+/// Balances of an address.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AddressBalances {
     /// An address of this instance's network.
     address: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Whether to give each output that holds something; not when absent.
+    /// Whether to list the outputs that hold alkanes; `false` when absent.
     include_outpoints: Option<bool>,
 }
 
-/// What an address holds.
+/// Balances of an address.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AddressBalancesAnswer {
     ok: bool,
@@ -151,7 +151,7 @@ impl EspoMethod for AddressBalances {
             address: self.address,
             balances: sums.iter().map(|sum| (sum.id, sum.value.to_string())).collect(),
             ok: true,
-            outpoints: include_outpoints.then(|| shown(&held)),
+            outpoints: include_outpoints.then(|| render(&held)),
         })
     }
 }
@@ -161,11 +161,11 @@ impl EspoMethod for AddressBalances {
 pub(super) struct AddressOutpoints {
     /// An address of this instance's network.
     address: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     page: Option<Natural>,
-    /// Outputs of a page, at most 10,000. When absent all outputs are given: a wallet must see all its coins.
+    /// Outputs of a page, at most 10,000. When absent all outputs are listed: a wallet must see all its coins.
     limit: Option<Natural>,
 }
 
@@ -179,7 +179,7 @@ pub(super) struct AddressOutpointsAnswer {
     page: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u32>,
-    /// Of a page.
+    /// Items of a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     has_more: Option<bool>,
 }
@@ -201,22 +201,22 @@ impl EspoMethod for AddressOutpoints {
             has_more: part.is_some().then_some(has_more),
             limit: part.map(|part| part.limit),
             ok: true,
-            outpoints: shown(&held),
+            outpoints: render(&held),
             page: part.map(|part| part.page),
         })
     }
 }
 
-/// What an output holds, and who spent it.
+/// Alkanes of an output, and the transaction that spent it.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct OutpointBalances {
     /// `txid:vout`.
     outpoint: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
 }
 
-/// The output that was asked for.
+/// The requested output.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct OutpointBalancesAnswer {
     ok: bool,
@@ -224,7 +224,7 @@ pub(super) struct OutpointBalancesAnswer {
     items: [OutputItem; 1],
 }
 
-/// An output. Of one that holds nothing, or does not exist, only what it is is known.
+/// An output. For one that holds no alkanes, or does not exist, only its outpoint is known.
 #[derive(Serialize, JsonSchema)]
 struct OutputItem {
     outpoint: String,

@@ -1,4 +1,4 @@
-//! Prices in time.
+//! Candles of a pool.
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Candle, Markets, Ratio, Series, Side, Timeframe};
@@ -26,7 +26,7 @@ struct Row {
     high: String,
     low: String,
     close: String,
-    /// Of the side that the pool is seen from.
+    /// Of the token named by `side`.
     volume: String,
     /// The same as `trade_count`.
     trades: u32,
@@ -58,41 +58,41 @@ impl Row {
     }
 }
 
-fn timeframe(asked: Option<&str>) -> Result<Timeframe, Refusal> {
+fn timeframe(text: Option<&str>) -> Result<Timeframe, Refusal> {
     const WORDS: [&[&str]; 5] = [&["10m", "m10"], &["1h", "h1"], &["1d", "d1"], &["1w", "w1"], &["1M", "m1"]];
-    let word = word("timeframe", asked, &WORDS, Timeframe::Hour.name(), "invalid_timeframe")?;
+    let word = word("timeframe", text, &WORDS, Timeframe::Hour.name(), "invalid_timeframe")?;
     Ok(Timeframe::parse(word).unwrap_or(Timeframe::Hour))
 }
 
-/// `side`, from which a pool is seen, as it is answered.
-pub(super) fn side(asked: Option<&str>) -> Result<(&'static str, Side), Refusal> {
-    let word = word("side", asked, &[&["base", "b"], &["quote", "q"]], "base", "invalid_side")?;
+/// Reads `side`; also returns it as answers spell it.
+pub(super) fn side(text: Option<&str>) -> Result<(&'static str, Side), Refusal> {
+    let word = word("side", text, &[&["base", "b"], &["quote", "q"]], "base", "invalid_side")?;
     Ok((word, if word == "base" { Side::Base } else { Side::Quote }))
 }
 
-/// The answer about a pool that does not exist.
+/// The failure for a pool that does not exist.
 pub(super) fn unknown(pool: AlkaneId) -> Refusal {
     Refusal::new("pool_not_found", format!("there is no pool {pool}"))
 }
 
-/// Prices of a pool in time, the oldest of the page first; page 0 has the newest.
+/// Candles of a pool, the oldest of the page first; page 0 has the newest.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Candles {
     /// The pool's id `block:tx`.
     pool: String,
     /// `10m`, `1h`, `1d`, `1w` or `1M`; `1h` when absent.
     timeframe: Option<String>,
-    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    /// Token of the pool that prices and sides refer to: `base` or `quote`; `base` when absent.
     side: Option<String>,
-    /// Whether a time without trades has a candle at the price before it; not when absent.
+    /// Whether intervals without trades get a candle at the last price; `false` when absent.
     fill: Option<bool>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     page: Option<Natural>,
     /// Candles of a page: 100 when absent, 10,000 at most.
     limit: Option<Natural>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     size: Option<Natural>,
 }
 
@@ -105,7 +105,7 @@ pub(super) struct CandlesAnswer {
     side: &'static str,
     page: u64,
     limit: u32,
-    /// Of all pages.
+    /// Number of items on all pages.
     total: u64,
     has_more: bool,
     candles: Vec<Row>,
@@ -179,19 +179,19 @@ fn filled(
                 close = Some(candle.close);
                 rows.push(candle);
             }
-            // The first bucket of a series has trades, so that a price is always known here.
+            // The first bucket of a series has trades, so there always is a price here.
             None => rows.extend(close.map(|price| flat(start, price))),
         }
     }
     Ok((rows, buckets.count))
 }
 
-/// A bucket without trades at the price before it.
+/// A bucket without trades, at the last price.
 fn flat(start: u32, price: Ratio) -> Candle {
     Candle { start, open: price, high: price, low: price, close: price, volumes: Default::default(), trades: 0 }
 }
 
-/// All buckets from the first trade on, without listing them where they are equally wide.
+/// All buckets from the first trade on; those of equal width are not materialised.
 struct Buckets {
     count: u64,
     newest: u32,
@@ -213,7 +213,7 @@ impl Buckets {
                 .collect::<Vec<_>>()),
         };
         let count = match &width {
-            // Only the first week of 1970 is shorter; counted so, it is whole.
+            // Only the first week of 1970 is shorter; it counts as a whole week.
             Ok(width) => u64::from((newest - oldest).div_ceil(*width)) + 1,
             Err(starts) => starts.len() as u64,
         };

@@ -1,4 +1,4 @@
-//! Why a method has no answer.
+//! Failures of the analytics methods.
 
 use std::borrow::Cow;
 
@@ -9,23 +9,23 @@ use crate::alkanes::Fault;
 use crate::errors::ApiError;
 use crate::surfaces::esplora;
 
-/// No answer.
+/// Why a call failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error of JSON-RPC.
     Call(ApiError),
-    /// A result that says why.
+    /// A result with `ok: false` and the reason.
     Domain(Refusal),
 }
 
-/// The result of a question that is written well and has no answer.
+/// The result of a well-formed call that has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Refusal {
     /// `false`.
     ok: bool,
-    /// Stable word for programs.
+    /// Stable, machine-readable error word.
     error: &'static str,
-    /// A second one, where several things can be wrong.
+    /// A more specific word, where the error word has several causes.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'static str>,
     /// What to do about it.

@@ -1,4 +1,4 @@
-//! Who holds an alkane.
+//! Holders of an alkane.
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Holder, Holding};
@@ -16,12 +16,12 @@ use crate::state::RequestContext;
 /// Rows read from the index at once, of its newest block.
 const PAGE: usize = 1_000;
 
-/// The alkane that a question is about.
+/// Reads the id of the alkane.
 pub(super) fn alkane(text: &str) -> Result<AlkaneId, Refusal> {
     id("alkane", text, "missing_or_invalid_alkane")
 }
 
-/// The answer about an alkane that does not exist.
+/// The failure for an alkane that does not exist.
 pub(super) fn unknown(id: AlkaneId) -> Refusal {
     Refusal::new("alkane_not_found", format!("there is no alkane {id}"))
 }
@@ -31,20 +31,20 @@ fn count_of(moment: &Moment<'_>, id: AlkaneId, with_contracts: bool) -> Result<u
     Ok(if with_contracts { counts.scripts.saturating_add(counts.contracts) } else { counts.scripts })
 }
 
-/// Who holds an alkane, the greatest amount first.
+/// Holders of an alkane, the greatest amount first.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Holders {
     /// Its id `block:tx`.
     alkane: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Whether contracts count as holders; not when absent.
+    /// Whether contracts count as holders; `false` when absent.
     include_contracts: Option<bool>,
-    /// Which page, from 0; pages begin within the first 100,000 holders.
+    /// Page number, from 0; a page must begin within the first 100,000 holders.
     page: Option<Natural>,
     /// Holders of a page: 100 when absent, 10,000 at most.
     limit: Option<Natural>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     size: Option<Natural>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct HoldersAnswer {
     alkane: String,
     page: u64,
     limit: u32,
-    /// Of all pages.
+    /// Number of items on all pages.
     total: u64,
     has_more: bool,
     items: Vec<HolderItem>,
@@ -122,15 +122,15 @@ fn items(
     network: Network,
 ) -> Result<Vec<HolderItem>, ViewError> {
     let (mut items, mut seen, mut after) = (Vec::new(), 0, None);
-    // As of an older block every page costs a walk over all holders, so one page has to do where it can.
+    // As of an older block every read costs a walk over all holders, so one large read is used.
     let older = usize::try_from(part.offset()).unwrap_or(usize::MAX).saturating_add(part.limit as usize);
     let rows = if moment.is_newest { PAGE } else { older };
     loop {
         moment.check()?;
         let page = moment.state.holders(id, after.as_ref(), rows)?;
         for Holding { holder, amount } in page.items {
-            let is_asked = with_contracts || matches!(holder, Holder::Script(_));
-            if !is_asked {
+            let is_counted = with_contracts || matches!(holder, Holder::Script(_));
+            if !is_counted {
                 continue;
             }
             seen += 1;
@@ -141,7 +141,7 @@ fn items(
             items.push(match holder {
                 Holder::Script(key) => {
                     let script = moment.state.script(key)?.unwrap_or_default();
-                    // A script without an address is written as its bytes.
+                    // A script without an address is given in hexadecimal digits.
                     let address = bitcoin::Address::from_script(&script, network.bitcoin())
                         .map_or_else(|_| script.to_hex_string(), |address| address.to_string());
                     HolderItem { address, alkane: None, amount, kind: "address" }
@@ -162,14 +162,14 @@ fn items(
     }
 }
 
-/// How many hold an alkane.
+/// Number of holders of an alkane.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct HoldersCount {
     /// Its id `block:tx`.
     alkane: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Whether contracts count as holders; not when absent.
+    /// Whether contracts count as holders; `false` when absent.
     include_contracts: Option<bool>,
 }
 

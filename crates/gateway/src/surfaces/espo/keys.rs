@@ -22,12 +22,12 @@ use crate::state::RequestContext;
 
 /// Entries read from the index at once.
 const PAGE: usize = 500;
-/// Blocks whose traces are read for one answer, to find out who stored a value.
+/// Blocks whose traces are read for one answer, to find the transactions that stored the values.
 const WRITER_BLOCKS_MAX: usize = 256;
-/// Contracts whose keys have been counted, of one block.
+/// Cached key counts at most, all of one block.
 const COUNTED_MAX: usize = 4_096;
 
-/// How many keys contracts have, as counted since the newest block: counting costs a walk. A number above [`WALK_MAX`]
+/// Cache of the number of keys of contracts, cleared with each block: counting costs a walk. A number above [`WALK_MAX`]
 /// stands for all above it.
 #[derive(Clone, Default)]
 pub(super) struct KeyCounts(Arc<Mutex<Counted>>);
@@ -53,11 +53,11 @@ impl KeyCounts {
     }
 }
 
-/// Some of a contract's storage and how much there is.
-struct Found {
+/// A page of a contract's storage, with the number of all keys.
+struct StoragePage {
     entries: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     total: u64,
-    /// By key, the transaction that stored its value, where a trace shows it.
+    /// The transaction that stored the value of a key, where a trace shows it.
     writers: HashMap<Vec<u8>, Txid>,
 }
 
@@ -66,18 +66,18 @@ struct Found {
 pub(super) struct Keys {
     /// The contract's id `block:tx`.
     alkane: String,
-    /// Some keys alone, also those that are not there.
+    /// Answers these keys only, including those that do not exist.
     #[serde(rename = "keys")]
     wanted: Option<List<TextOrHex, { LIMIT_MAX as usize }>>,
-    /// Whether to give keys and values as text where they are UTF-8; so when absent.
+    /// Whether to give keys and values as text where they are UTF-8; `true` when absent.
     try_decode_utf8: Option<bool>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Which page, from 0; pages begin within the first 100,000 keys.
+    /// Page number, from 0; a page must begin within the first 100,000 keys.
     page: Option<Natural>,
     /// Keys of a page: 100 when absent, 10,000 at most.
     limit: Option<Natural>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     size: Option<Natural>,
 }
 
@@ -88,14 +88,14 @@ pub(super) struct KeysAnswer {
     alkane: String,
     page: u64,
     limit: u32,
-    /// Of all pages; 100,000 stands for more.
+    /// Number of keys on all pages; at most 100,000 is reported.
     total: u64,
     has_more: bool,
     /// By key, in hexadecimal digits after `0x`.
     items: ByName<KeyItem>,
 }
 
-/// A key and its value. Members of several names are for clients of several kinds.
+/// A key and its value. Some values appear under several names, for different clients.
 #[derive(Serialize, JsonSchema)]
 struct KeyItem {
     hex: String,
@@ -141,7 +141,7 @@ impl EspoMethod for Keys {
                 refused => Ok(refused),
             }
         });
-        let Found { entries, total, writers } = found.await??;
+        let StoragePage { entries, total, writers } = found.await??;
         let has_more = part.has_more(entries.len(), total);
         let item = |(key, value): (Vec<u8>, Option<Vec<u8>>)| {
             (hex(&key), KeyItem::new(&key, value.as_deref(), writers.get(&key), decode))
@@ -151,8 +151,8 @@ impl EspoMethod for Keys {
     }
 }
 
-/// The keys that were asked for by name, also those that are not there.
-fn named(moment: &Moment<'_>, id: AlkaneId, keys: BTreeSet<Vec<u8>>, part: Part) -> Result<Found, ViewError> {
+/// The requested keys, including those that do not exist.
+fn named(moment: &Moment<'_>, id: AlkaneId, keys: BTreeSet<Vec<u8>>, part: Part) -> Result<StoragePage, ViewError> {
     let total = keys.len() as u64;
     let mut budget = Budget::of(moment);
     let mut entries = Vec::new();
@@ -162,11 +162,11 @@ fn named(moment: &Moment<'_>, id: AlkaneId, keys: BTreeSet<Vec<u8>>, part: Part)
         budget.take(key.len() + value.len())?;
         entries.push((key, (!value.is_empty()).then_some(value)));
     }
-    Ok(Found { entries, total, writers: HashMap::new() })
+    Ok(StoragePage { entries, total, writers: HashMap::new() })
 }
 
-/// The transactions that stored these values: the last standing call of the block of a value whose answer names its key. What
-/// a call stored before it called another contract is in no trace.
+/// The transactions that stored these values: the last successful call, in the block of the value, whose response stores the
+/// key. What a call stored before it called another contract appears in no trace.
 fn writers(
     moment: &Moment<'_>,
     id: AlkaneId,
@@ -180,7 +180,7 @@ fn writers(
         }
     }
     let mut writers = HashMap::new();
-    // The newest blocks first, and not so many that an answer takes seconds.
+    // The newest blocks first, limited so that an answer does not take seconds.
     for (height, mut keys) in heights.into_iter().rev().take(WRITER_BLOCKS_MAX) {
         moment.check()?;
         for message in moment.state.each_block_trace(height)?.rev() {
@@ -190,8 +190,8 @@ fn writers(
             }
             for call in calls(&message.trace).iter().rev().filter(|call| call.stands && call.context.myself == id) {
                 for (key, value) in call.response.iter().flat_map(|response| &response.storage) {
-                    // Another value: what stands was stored later, by a call that is in no trace.
-                    if keys.remove(key.as_slice()).is_some_and(|stands| stands == value) {
+                    // Another value: the current one was stored later, by a call that appears in no trace.
+                    if keys.remove(key.as_slice()).is_some_and(|current| current == value) {
                         writers.insert(key.clone(), message.outpoint.txid);
                     }
                 }
@@ -201,13 +201,13 @@ fn writers(
     Ok(writers)
 }
 
-/// A page of all keys in the order of their bytes.
+/// A page of all keys, ordered by their bytes.
 fn listed(
     moment: &Moment<'_>,
     id: AlkaneId,
     part: Part,
     counts: &KeyCounts,
-) -> Result<Result<Found, Refusal>, ViewError> {
+) -> Result<Result<StoragePage, Refusal>, ViewError> {
     let of = (id, moment.view.height);
     let known = counts.get(moment.tip, of);
     let (count, found) = walk(part, known, Budget::of(moment), |after| {
@@ -223,16 +223,16 @@ fn listed(
     }))
 }
 
-/// Walks over the keys up to the end of the page, and up to the end of all of them while they are not counted; answers the
-/// count, and the page unless it begins where no walk leads.
+/// Walks over the keys to the end of the page, or to the end of all keys while their number is unknown. Returns the number and
+/// the page; no page when it begins beyond [`WALK_MAX`].
 fn walk(
     part: Part,
     known: Option<u64>,
     mut budget: Budget,
     mut read: impl FnMut(Option<&Cursor>) -> Result<Page<StorageEntry>, ViewError>,
-) -> Result<(u64, Option<Found>), ViewError> {
-    if let Some(count) = known.filter(|count| told(*count) <= part.offset()) {
-        let nothing = Found { entries: Vec::new(), total: told(count), writers: HashMap::new() };
+) -> Result<(u64, Option<StoragePage>), ViewError> {
+    if let Some(count) = known.filter(|count| reported_count(*count) <= part.offset()) {
+        let nothing = StoragePage { entries: Vec::new(), total: reported_count(count), writers: HashMap::new() };
         return Ok((count, (count <= WALK_MAX).then_some(nothing)));
     }
     let end = part.offset().saturating_add(u64::from(part.limit));
@@ -257,22 +257,22 @@ fn walk(
             return Ok((count, None));
         }
         if after.is_none() || seen >= end {
-            return Ok((count, Some(Found { entries, total: told(count), writers: HashMap::new() })));
+            return Ok((count, Some(StoragePage { entries, total: reported_count(count), writers: HashMap::new() })));
         }
     }
 }
 
-/// A count as answers report it: it stops where the walk does.
-fn told(count: u64) -> u64 {
+/// A count as answers report it: at most [`WALK_MAX`].
+fn reported_count(count: u64) -> u64 {
     count.min(WALK_MAX)
 }
 
-/// Bytes that may still go into an answer.
+/// Bytes that may still be added to an answer.
 struct Budget(usize);
 
 impl Budget {
     fn of(moment: &Moment<'_>) -> Self {
-        // Bytes are written as two digits, some of them twice.
+        // A byte is written as two digits, in some members twice.
         Self(moment.view.limits.answer_bytes_max / 4)
     }
 
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!((undecoded.utf8, undecoded.value_utf8), (None, None));
     }
 
-    /// A contract with so many keys, read some at a time; and how many reads there were.
+    /// Walks over a contract of `keys` keys; also returns the number of reads.
     fn walked(keys: u64, known: Option<u64>, part: Part) -> (u64, Option<(Vec<u64>, u64)>, usize) {
         let mut reads = 0;
         let (count, found) = walk(part, known, Budget(usize::MAX), |after| {
@@ -332,7 +332,7 @@ mod tests {
             Ok(Page { items, next: (to < keys).then(|| Cursor((to - 1).to_be_bytes().to_vec())) })
         })
         .unwrap();
-        let numbers = |found: Found| {
+        let numbers = |found: StoragePage| {
             let keys = found.entries.iter().map(|(key, _)| u64::from_be_bytes(key[..].try_into().unwrap()));
             (keys.collect(), found.total)
         };
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_forgotten_with_the_next_block_and_never_grow_beyond_their_room() {
+    fn counts_are_dropped_with_the_next_block_and_are_bounded() {
         let counts = KeyCounts::default();
         let id = |tx| AlkaneId { block: 2, tx };
         counts.put([1; 32], (id(0), 5), 7);

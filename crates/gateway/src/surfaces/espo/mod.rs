@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/espo`: balances, holders, storage, candles, trades and routes as JSON-RPC with named parameters.
 //!
-//! Two kinds of failure: what a caller wrote wrongly (no object, a missing member, a wrong JSON type) is -32602; what is
-//! written well but has no answer is a result `{ok:false, error, hint}`.
+//! Two kinds of failure: malformed parameters (no object, a missing member, a wrong JSON type) are -32602; a well-formed call
+//! without an answer gets a result `{ok:false, error, hint}`.
 
 mod ask;
 mod balances;
@@ -77,7 +77,7 @@ impl RpcSurface for Espo {
     }
 }
 
-/// A method that may answer why it has no answer.
+/// A method whose failures may be results.
 pub(crate) trait EspoMethod: DeserializeOwned + JsonSchema + Send + 'static {
     const NAME: &'static str;
     const ALIASES: &'static [&'static str] = &[];
@@ -92,7 +92,7 @@ pub(crate) trait EspoMethod: DeserializeOwned + JsonSchema + Send + 'static {
     ) -> impl Future<Output = Result<Self::Answer, Failure>> + Send;
 }
 
-/// An answer, or why there is none.
+/// An answer or a failure result.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -118,12 +118,12 @@ impl<M: EspoMethod> Method for M {
     }
 }
 
-/// Newest height that every method of this instance can be asked about.
+/// Newest height that every method of this instance can answer for.
 fn newest(context: &RequestContext) -> Result<Height, Failure> {
     if markets::of(context).is_ok() { Ok(markets::newest(context)?) } else { Ok(alkanes::newest(context)?) }
 }
 
-/// Runs a read of contracts as of the height that is asked about.
+/// Runs a read of contracts as of the requested height.
 async fn read<T: Send + 'static>(
     context: &RequestContext,
     height: Option<&AtHeight>,
@@ -133,7 +133,7 @@ async fn read<T: Send + 'static>(
     Ok(alkanes::read(context, Some(height), None, work).await?)
 }
 
-/// Runs a read of markets as of the height that is asked about.
+/// Runs a read of markets as of the requested height.
 async fn read_markets<T: Send + 'static>(
     context: &RequestContext,
     height: Option<&AtHeight>,

@@ -1,4 +1,4 @@
-//! Ways through pools (docs/api.md, "Analytics"; docs/markets.md, "Routes").
+//! Routes through pools (docs/api.md, "Analytics"; docs/markets.md, "Routes").
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::routing::{Fees, Graph, HOPS_MAX, Hop, HopFee};
@@ -15,19 +15,19 @@ use crate::markets::{self, MarketMoment, failed};
 use crate::methods::Natural;
 use crate::state::RequestContext;
 
-/// The fee where a request names none, parts of 10,000 (docs/api.md).
+/// Default fee, parts of 10,000 (docs/api.md).
 const FEE_BPS_DEFAULT: u32 = 30;
-/// The whole.
+/// 100 % in parts of 10,000.
 const FEE_BPS_WHOLE: u64 = 10_000;
 /// Pools read at once.
 const PAGE: u32 = 1_000;
 
-/// Which pools a route may go through, and what they take.
+/// Which pools a route may use, and their fees.
 struct Ways {
     fees: Fees,
     hops_max: usize,
     factory: AlkaneId,
-    /// Whether pools that no factory lists are gone through too.
+    /// Whether pools that no factory lists may be used too.
     beside: bool,
 }
 
@@ -67,7 +67,7 @@ impl Ways {
         Ok(Self { fees, hops_max: usize::try_from(hops).unwrap_or(HOPS_MAX), factory, beside })
     }
 
-    /// `fee_bps` of the answer: none where every pool has its own.
+    /// `fee_bps` of the answer: `None` where every pool has its own.
     fn fee_bps(&self) -> Option<u32> {
         match self.fees {
             Fees::Bps(fee) => Some(fee),
@@ -76,8 +76,8 @@ impl Ways {
     }
 }
 
-/// Asks the pools of one factory: one call of it can go through them all. With `beside` also pools that no factory lists, each of
-/// which takes a message of its own.
+/// Evaluates `question` on the pools of one factory, all of which one call of the factory can use. With `beside` also on pools
+/// that no factory lists, each of which needs a message of its own.
 fn ask_graph<T>(
     moment: &MarketMoment<'_>,
     factory: AlkaneId,
@@ -99,7 +99,7 @@ fn ask_graph<T>(
         }
         return Ok(Ok(question(book.graph(Some(factory)))));
     }
-    // Of the past only what is needed: no other request asks about the same block.
+    // The graph of a past block is not cached: other requests hardly ever need the same block.
     let mut pools = Vec::new();
     loop {
         let offset = u32::try_from(pools.len()).unwrap_or(u32::MAX);
@@ -131,9 +131,9 @@ struct HopItem {
     amount_out: String,
     /// `factory` or `cryptoswap`.
     kind: &'static str,
-    /// Parts of 10,000; `null` where the pool's own formula has it.
+    /// Parts of 10,000; `null` where the fee is part of the pool's own formula.
     fee_bps: Option<u128>,
-    /// Where the fee is the pool's own.
+    /// Parts of 1,000, where the fee is the pool's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     fee_per_1000: Option<u128>,
 }
@@ -159,31 +159,31 @@ fn hops(hops: &[Hop]) -> Vec<HopItem> {
     hops.iter().map(item).collect()
 }
 
-/// Which end of a route is given.
+/// The fixed end of a route.
 #[derive(Debug, Clone, Copy)]
 enum Given {
     In(u128),
     Out(u128),
 }
 
-/// The best way through pools from one alkane to another.
+/// The best route through pools from one alkane to another.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct BestSwapPath {
     /// The alkane that goes in, `block:tx`.
     token_in: String,
     /// The alkane that comes out, `block:tx`.
     token_out: String,
-    /// Which end is given: `exact_in`, `exact_out` or `implicit`, which takes `amount_in` or `available_in`; `exact_in` when absent.
+    /// Which amount is fixed: `exact_in`, `exact_out` or `implicit`, which takes `amount_in` or `available_in`; `exact_in` when absent.
     mode: Option<String>,
-    /// How much goes in.
+    /// Amount in.
     amount_in: Option<Amount>,
-    /// How much is to come out.
+    /// Requested amount out.
     amount_out: Option<Amount>,
-    /// How much there is, in mode `implicit`.
+    /// Available amount in, for mode `implicit`.
     available_in: Option<Amount>,
-    /// The least that is to come out.
+    /// Smallest acceptable amount out.
     amount_out_min: Option<Amount>,
-    /// The most that may go in.
+    /// Largest acceptable amount in.
     amount_in_max: Option<Amount>,
     /// `pool` for each pool's own fee, `flat` for `fee_bps`; `flat` when absent.
     fees: Option<String>,
@@ -193,9 +193,9 @@ pub(super) struct BestSwapPath {
     max_hops: Option<Natural>,
     /// The id of a factory, for its pools alone; the operator's when absent.
     factory: Option<String>,
-    /// Whether the route may go through the CryptoSwap pool; so when absent and no factory is named.
+    /// Whether the route may use the CryptoSwap pool; `true` when absent and no factory is named.
     cryptoswap: Option<bool>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
 }
 
@@ -272,12 +272,12 @@ impl EspoMethod for BestSwapPath {
     }
 }
 
-/// The cycle through a factory's pools that gives most of an alkane back.
+/// The cycle through a factory's pools with the greatest profit in an alkane.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct BestCycle {
     /// The alkane that goes in and comes out, `block:tx`.
     token: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
     /// `pool` for each pool's own fee, `flat` for `fee_bps`; `flat` when absent.
     fees: Option<String>,
@@ -302,7 +302,7 @@ pub(super) struct BestCycleAnswer {
     amount_in: String,
     amount_out: String,
     profit: String,
-    /// What no amount can exceed on this way.
+    /// Upper bound of amounts on this cycle.
     profit_bound: String,
     factory: String,
     hops: Vec<HopItem>,
@@ -319,7 +319,7 @@ impl EspoMethod for BestCycle {
         let ways = Ways::read(context, fees, self.fee_bps, self.max_hops, 2, factory, self.cryptoswap)?;
         let (fees, hops_max, factory) = (ways.fees, ways.hops_max, ways.factory);
         let found = read_markets(context, self.height.as_ref(), move |moment| {
-            // A cycle is worth something as one call of a factory alone.
+            // A cycle is profitable only as a single call of a factory.
             ask_graph(moment, factory, false, |graph| graph.best_cycle(token, fees, hops_max))
         });
         let none = || Refusal::new("no_profitable_cycle", "no way back to the token gives more than goes in");

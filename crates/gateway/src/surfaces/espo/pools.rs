@@ -1,4 +1,4 @@
-//! All pools and what they hold.
+//! All pools and their reserves.
 
 use paraffin_amm::{PoolState, Scope, pool_state};
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use crate::markets::failed;
 use crate::methods::Natural;
 use crate::state::RequestContext;
 
-/// A pool, with the members of every kind of client. Amounts are base units in decimal digits.
+/// A pool, with the members that the different clients read. Amounts are base units in decimal digits.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ListedPool")]
 struct Pool {
@@ -68,18 +68,18 @@ impl Serialize for PoolsById {
     }
 }
 
-/// All pools and what they hold, in the order in which they were created.
+/// All pools and their reserves, in the order in which they were created.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Pools {
     /// The id of a factory, for its pools alone.
     factory: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     page: Option<Natural>,
     /// Pools of a page: 100 when absent, 10,000 at most.
     limit: Option<Natural>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     size: Option<Natural>,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct PoolsAnswer {
     ok: bool,
     page: u64,
     limit: u32,
-    /// Of all pages.
+    /// Number of items on all pages.
     total: u32,
     has_more: bool,
     /// By id.
@@ -124,13 +124,13 @@ impl EspoMethod for Pools {
 /// The factories that have made pools.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Factories {
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     page: Option<Natural>,
     /// Factories of a page: 100 when absent, 10,000 at most.
     limit: Option<Natural>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     size: Option<Natural>,
 }
 
@@ -140,7 +140,7 @@ pub(super) struct FactoriesAnswer {
     ok: bool,
     page: u64,
     limit: u32,
-    /// Of all pages.
+    /// Number of items on all pages.
     total: u64,
     has_more: bool,
     /// Ids.

@@ -13,7 +13,7 @@ use crate::state::RequestContext;
 /// Dollars for one bitcoin times 10^16, as text.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct BitcoinPrice {
-    /// A block, for the price at its time and never a later one; now when absent.
+    /// A block height, for the latest price at or before the time of the block; the newest price when absent.
     height: Option<AtHeight>,
 }
 

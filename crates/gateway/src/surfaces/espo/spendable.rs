@@ -24,7 +24,7 @@ use crate::surfaces::esplora::{self, NodeTransactions, unconfirmed_of};
 
 /// Outputs in an answer that carries whole transactions.
 const RAW_MAX: usize = 1_000;
-/// What stands for a transaction that was not asked for.
+/// Stands for a transaction that was not requested.
 const OMITTED: &str = "0";
 
 /// A base rune that an output holds.
@@ -50,14 +50,14 @@ struct Spendable {
     script_pubkey_hex: String,
     /// `null` while its transaction is in no block.
     block_height: Option<u32>,
-    /// Blocks from its own to the height of the answer, both counted.
+    /// Blocks from its own to the height of the answer, both included.
     confirmations: u32,
     coinbase: bool,
     alkanes: Vec<Entry>,
     runes: Vec<Rune>,
-    /// The whole transaction in hexadecimal digits, `0` where it was not asked for.
+    /// The whole transaction in hexadecimal digits; `0` where it was not requested.
     raw_tx_hex: String,
-    /// Whether what it holds is known; it is not before its transaction is in a block.
+    /// Whether its alkanes are known: `false` until its transaction is in a block.
     indexed: bool,
     #[serde(skip)]
     at: OutPoint,
@@ -70,11 +70,11 @@ struct Spendable {
 pub(super) struct SpendableOutpoints {
     /// An address of this instance's network.
     address: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Whether to give outputs of unconfirmed transactions too; not when absent.
+    /// Whether to include outputs of unconfirmed transactions; `false` when absent.
     include_unconfirmed: Option<bool>,
-    /// `false` to give the whole transaction of each output, of 1,000 outputs at most.
+    /// `false` to include the whole transaction of each output, for 1,000 outputs at most.
     omit_raw_tx: Option<bool>,
 }
 
@@ -83,9 +83,9 @@ pub(super) struct SpendableOutpoints {
 pub(super) struct SpendableOutpointsAnswer {
     ok: bool,
     address: String,
-    /// As of which block.
+    /// Block height that the answer is as of.
     height: Height,
-    /// How many there are.
+    /// Number of outputs.
     length: usize,
     outpoints: Vec<Spendable>,
 }
@@ -101,19 +101,19 @@ impl EspoMethod for SpendableOutpoints {
     }
 }
 
-async fn outpoints(context: &RequestContext, asked: SpendableOutpoints) -> Result<SpendableOutpointsAnswer, Failure> {
-    let script = script(context, &asked.address)?;
-    let height = AtHeight::resolve(asked.height.as_ref(), alkanes::newest(context)?)?;
-    let omit_raw = asked.omit_raw_tx.unwrap_or(true);
-    let unconfirmed_too = asked.include_unconfirmed.unwrap_or(false);
+async fn outpoints(context: &RequestContext, params: SpendableOutpoints) -> Result<SpendableOutpointsAnswer, Failure> {
+    let script = script(context, &params.address)?;
+    let height = AtHeight::resolve(params.height.as_ref(), alkanes::newest(context)?)?;
+    let omit_raw = params.omit_raw_tx.unwrap_or(true);
+    let unconfirmed_too = params.include_unconfirmed.unwrap_or(false);
     let is_newest = height == alkanes::newest(context)?;
-    // What unconfirmed transactions spend is no longer to be had; a past height knows of none.
+    // Outputs that unconfirmed transactions spend are left out; a past height has no unconfirmed transactions.
     let key = ScriptKey::from_script(&script);
     let pending = if is_newest { unconfirmed_of(context, &key).await? } else { Vec::new() };
     let spent: HashSet<OutPoint> =
         pending.iter().flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output)).collect();
     let (confirmed_script, is_spent) = (script.clone(), spent.clone());
-    let confirmed = read(context, asked.height.as_ref(), move |moment| {
+    let confirmed = read(context, params.height.as_ref(), move |moment| {
         let held = views::held_by_address(&confirmed_script, true, &moment.view)?;
         held.into_iter()
             .filter(|held| !is_spent.contains(&held.outpoint))
@@ -150,7 +150,7 @@ async fn outpoints(context: &RequestContext, asked: SpendableOutpoints) -> Resul
         add_transactions(context, &mut found).await?;
     }
     let length = found.len();
-    Ok(SpendableOutpointsAnswer { address: asked.address, height, length, ok: true, outpoints: found })
+    Ok(SpendableOutpointsAnswer { address: params.address, height, length, ok: true, outpoints: found })
 }
 
 fn confirmed_output(moment: &Moment<'_>, held: &views::OutputHoldings) -> Result<Spendable, ViewError> {

@@ -1,4 +1,4 @@
-//! Whether the surface answers, and up to which block.
+//! Liveness of the surface, and its newest height.
 
 use paraffin_primitives::Height;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use super::{Espo, EspoMethod, newest};
 use crate::methods::Form;
 use crate::state::RequestContext;
 
-/// Whether the surface answers: `pong`.
+/// Liveness check of the surface: `pong`.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Ping {}
 
@@ -25,7 +25,7 @@ impl EspoMethod for Ping {
     }
 }
 
-/// Whether the methods of markets answer: `pong`.
+/// Liveness check of the market methods: `pong`.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct MarketPing {}
 
@@ -40,7 +40,7 @@ impl EspoMethod for MarketPing {
     }
 }
 
-/// The newest height that every method of this instance can be asked about.
+/// The newest height that every method of this instance can answer for.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct IndexHeight {}
 

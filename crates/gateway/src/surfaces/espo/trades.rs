@@ -1,7 +1,7 @@
-//! What happened on a pool.
+//! Trades and liquidity events of a pool.
 //!
-//! Pages in the order of the chain are read where they lie. Any other order, and a choice of one side, is that of the newest
-//! [`WINDOW`] events alone; the answer then says so in `window`.
+//! Pages in chain order are read directly from the index. Any other order, or a filter by side, covers the newest [`WINDOW`]
+//! events only; `window` in the answer then says so.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ use crate::markets::{MarketMoment, NamedPool, failed};
 use crate::methods::{Natural, OrNull};
 use crate::state::RequestContext;
 
-/// Newest events that are put in another order than the chain's.
+/// How many of the newest events are sorted for an order other than the chain's.
 const WINDOW: u32 = 10_000;
 
 /// What a listing is ordered by.
@@ -47,8 +47,8 @@ impl Sort {
         ("side", Self::Side),
     ];
 
-    fn read(asked: Option<&str>) -> Result<(&'static str, Self), ApiError> {
-        let Some(word) = asked else { return Ok(Self::ALL[0]) };
+    fn read(text: Option<&str>) -> Result<(&'static str, Self), ApiError> {
+        let Some(word) = text else { return Ok(Self::ALL[0]) };
         let word = if matches!(word, "ts" | "time") { "timestamp" } else { word };
         Self::ALL.into_iter().find(|(name, _)| *name == word).ok_or_else(|| {
             let names = Self::ALL.map(|(name, _)| name).join(", ");
@@ -56,7 +56,7 @@ impl Sort {
         })
     }
 
-    /// Whether it is the order of the chain, in which events are listed.
+    /// Whether it is the chain order, in which the index lists events.
     fn is_chain(self) -> bool {
         matches!(self, Self::Timestamp | Self::BlockHeight)
     }
@@ -76,7 +76,7 @@ impl Sort {
     }
 }
 
-/// What both methods take, as it was written.
+/// Parameters of both methods, unparsed.
 struct Params {
     pool: String,
     page: Option<Natural>,
@@ -88,8 +88,8 @@ struct Params {
     dir: Option<String>,
 }
 
-/// What both methods take.
-struct Asked {
+/// Parameters of both methods, parsed.
+struct Query {
     pool: AlkaneId,
     part: Part,
     side: (&'static str, Side),
@@ -98,7 +98,7 @@ struct Asked {
     dir: &'static str,
 }
 
-impl Asked {
+impl Query {
     fn read(params: &Params) -> Result<Self, Failure> {
         const FILTERS: [&[&str]; 3] = [&["all", "a", ""], &["buy", "b"], &["sell", "s"]];
         const DIRS: [&[&str]; 2] = [&["desc", "descending"], &["asc", "ascending"]];
@@ -113,13 +113,13 @@ impl Asked {
     }
 }
 
-/// An event as one side of the pool sees it.
+/// An event from the point of view of one side of the pool.
 struct Row {
     event: Event,
     pool: PoolIdentity,
-    /// `buy` when the side's own alkane leaves the pool.
+    /// `buy` when the pool pays out the side's own alkane.
     side: &'static str,
-    /// What went in and what came out; of events that are no trades, of the pool's first and second alkane.
+    /// Amount in and amount out; for events that are not trades, amounts of the pool's first and second alkane.
     moved: [u128; 2],
     price: Option<Ratio>,
 }
@@ -146,7 +146,7 @@ impl Row {
         matches!(self.event.action, Action::Swap { .. })
     }
 
-    /// By how much the pool's holdings of its two alkanes changed.
+    /// Changes of the pool's two reserves.
     fn changes(&self) -> [String; 2] {
         let signed = |sign: &str, amount: u128| if amount == 0 { "0".to_owned() } else { format!("{sign}{amount}") };
         match &self.event.action {
@@ -172,24 +172,24 @@ impl Row {
     }
 }
 
-/// Rows of a page, how many there are in all, and of how many events when not all were looked at.
-struct Listed {
+/// Rows of a page, the total, and `[newest events read, all events]` when not all events were read.
+struct RowPage {
     rows: Vec<Row>,
     total: u64,
     window: Option<[u32; 2]>,
 }
 
-/// The rows of a page. `events` answers some of the pool's, numbered from the newest, and how many there are; of these the
-/// rows that `keeps` are listed, where `is_choice` says that it does not keep all.
-fn listed(
-    asked: &Asked,
+/// The rows of a page. `events` returns events of the pool by offset from the newest, with the total. `keeps` filters rows;
+/// `is_filtered` says whether it rejects any.
+fn row_page(
+    query: &Query,
     events: impl Fn(u32, u32) -> Result<Page<Event>, ViewError>,
     keeps: impl Fn(&Row) -> bool,
-    is_choice: bool,
-) -> Result<Listed, ViewError> {
-    let (part, side) = (asked.part, asked.side.1);
-    let is_ascending = asked.dir == "asc";
-    if asked.sort.1.is_chain() && !is_choice {
+    is_filtered: bool,
+) -> Result<RowPage, ViewError> {
+    let (part, side) = (query.part, query.side.1);
+    let is_ascending = query.dir == "asc";
+    if query.sort.1.is_chain() && !is_filtered {
         let total = events(0, 0)?.total;
         let start = part.offset_32().min(total);
         let end = start.saturating_add(part.limit).min(total);
@@ -199,19 +199,19 @@ fn listed(
             items.reverse();
         }
         let rows = items.into_iter().filter_map(|event| Row::new(event, side)).collect();
-        return Ok(Listed { rows, total: u64::from(total), window: None });
+        return Ok(RowPage { rows, total: u64::from(total), window: None });
     }
     let page = events(0, WINDOW)?;
     let seen = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
     let window = (seen < page.total).then_some([seen, page.total]);
     let rows = page.items.into_iter().filter_map(|event| Row::new(event, side));
     let mut rows: Vec<Row> = rows.filter(keeps).collect();
-    rows.sort_by(|one, other| asked.sort.1.compare(one, other));
+    rows.sort_by(|one, other| query.sort.1.compare(one, other));
     if !is_ascending {
         rows.reverse();
     }
     let total = rows.len() as u64;
-    Ok(Listed { rows: part.of(rows), total, window })
+    Ok(RowPage { rows: part.of(rows), total, window })
 }
 
 /// The successful events of a pool, of one kind or of all.
@@ -227,25 +227,25 @@ fn of_pool(
     }
 }
 
-/// How many of a pool's events an answer was made from, where it was not all.
+/// The part of a pool's events that an answer covers, where it does not cover all.
 #[derive(Serialize, JsonSchema)]
 struct EventWindow {
-    /// The newest of the pool's events, so many.
+    /// How many of the pool's newest events the answer covers.
     newest: u32,
-    /// All of them.
+    /// How many events the pool has.
     of: u32,
 }
 
-fn window(listed: &Listed) -> Option<EventWindow> {
-    listed.window.map(|[newest, of]| EventWindow { newest, of })
+fn window(page: &RowPage) -> Option<EventWindow> {
+    page.window.map(|[newest, of]| EventWindow { newest, of })
 }
 
-/// The trades of a pool.
+/// Trades of a pool.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Trades {
     /// The pool's id `block:tx`.
     pool: String,
-    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    /// Token of the pool that prices and sides refer to: `base` or `quote`; `base` when absent.
     side: Option<String>,
     /// `all`, `buy` or `sell`; `all` when absent.
     filter_side: Option<String>,
@@ -253,15 +253,15 @@ pub(super) struct Trades {
     sort: Option<String>,
     /// `desc` or `asc`; `desc` when absent.
     dir: Option<String>,
-    /// The same as `dir`, which goes first.
+    /// Alias of `dir`, which takes precedence.
     direction: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     page: Option<Natural>,
     /// Trades of a page: 100 when absent, 10,000 at most.
     limit: Option<Natural>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     size: Option<Natural>,
 }
 
@@ -276,10 +276,10 @@ pub(super) struct TradesAnswer {
     dir: &'static str,
     page: u64,
     limit: u32,
-    /// Of all pages.
+    /// Number of items on all pages.
     total: u64,
     has_more: bool,
-    /// Where another order than the chain's, or a choice, looked at the newest events alone.
+    /// Present where a sort order or a filter covers the newest events only.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<EventWindow>,
     trades: Vec<Trade>,
@@ -298,13 +298,13 @@ struct Trade {
     amount_in: String,
     amount_out: String,
     price: Option<String>,
-    /// `null` where the script has none.
+    /// Address of the trader; `null` where the script has none.
     address: Option<String>,
     /// The key in a taproot script, in hexadecimal digits; empty for other scripts.
     xpubkey: String,
-    /// By how much the pool's first alkane grew.
+    /// Change of the pool's reserve of its first alkane.
     base_inflow: String,
-    /// By how much the pool's second alkane grew.
+    /// Change of the pool's reserve of its second alkane.
     quote_inflow: String,
 }
 
@@ -314,7 +314,7 @@ impl EspoMethod for Trades {
     type Answer = TradesAnswer;
 
     async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<TradesAnswer, Failure> {
-        let asked = Asked::read(&Params {
+        let query = Query::read(&Params {
             pool: self.pool,
             page: self.page,
             limit: self.limit,
@@ -324,30 +324,30 @@ impl EspoMethod for Trades {
             sort: self.sort,
             dir: self.dir.or(self.direction),
         })?;
-        let filter = asked.filter;
-        let found = read_markets(context, self.height.as_ref(), move |moment| {
-            let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
-                return Ok(Err(unknown(asked.pool)));
+        let filter = query.filter;
+        let lookup = read_markets(context, self.height.as_ref(), move |moment| {
+            let Some(NamedPool { markets, .. }) = moment.named_pool(query.pool)? else {
+                return Ok(Err(unknown(query.pool)));
             };
             let keeps = |row: &Row| filter == "all" || row.side == filter;
-            let events = of_pool(moment, &markets, asked.pool, Some(EventKind::Swap));
-            let listed = listed(&asked, events, keeps, filter != "all")?;
-            Ok(Ok((asked, listed)))
+            let events = of_pool(moment, &markets, query.pool, Some(EventKind::Swap));
+            let rows = row_page(&query, events, keeps, filter != "all")?;
+            Ok(Ok((query, rows)))
         });
-        let (asked, listed) = found.await??;
+        let (query, page) = lookup.await??;
         Ok(TradesAnswer {
-            dir: asked.dir,
-            filter_side: asked.filter,
-            has_more: asked.part.has_more(listed.rows.len(), listed.total),
-            limit: asked.part.limit,
+            dir: query.dir,
+            filter_side: query.filter,
+            has_more: query.part.has_more(page.rows.len(), page.total),
+            limit: query.part.limit,
             ok: true,
-            page: asked.part.page,
-            pool: asked.pool.to_string(),
-            side: asked.side.0,
-            sort: asked.sort.0,
-            total: listed.total,
-            trades: listed.rows.iter().map(|row| trade(row, context.network())).collect(),
-            window: window(&listed),
+            page: query.part.page,
+            pool: query.pool.to_string(),
+            side: query.side.0,
+            sort: query.sort.0,
+            total: page.total,
+            trades: page.rows.iter().map(|row| trade(row, context.network())).collect(),
+            window: window(&page),
         })
     }
 }
@@ -375,35 +375,35 @@ fn taproot_key(script: &Script) -> Option<String> {
     script.is_p2tr().then(|| script.as_bytes()[2..].to_lower_hex_string())
 }
 
-/// What happened on a pool: trades, and liquidity that was added and removed.
+/// Activity of a pool: trades, and liquidity that was added and removed.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Activity {
     /// The pool's id `block:tx`.
     pool: String,
-    /// `all`, `trades`, or `events` for what is no trade; `all` when absent.
+    /// `all`, `trades`, or `events` for events other than trades; `all` when absent.
     #[serde(rename = "activity_type")]
     kinds: Option<String>,
-    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    /// Token of the pool that prices and sides refer to: `base` or `quote`; `base` when absent.
     side: Option<String>,
-    /// Of trades: `all`, `buy` or `sell`; `all` when absent.
+    /// Filters trades: `all`, `buy` or `sell`; `all` when absent.
     filter_side: Option<String>,
     /// `timestamp`, `block_height`, `amount_in`, `amount_out`, `price` or `side`; `timestamp` when absent.
     sort: Option<String>,
     /// `desc` or `asc`; `desc` when absent.
     dir: Option<String>,
-    /// The same as `dir`, which goes first.
+    /// Alias of `dir`, which takes precedence.
     direction: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     height: Option<AtHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     page: Option<Natural>,
     /// Events of a page: 100 when absent, 10,000 at most.
     limit: Option<Natural>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     size: Option<Natural>,
 }
 
-/// A page of what happened.
+/// A page of events.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ActivityAnswer {
     ok: bool,
@@ -414,10 +414,10 @@ pub(super) struct ActivityAnswer {
     dir: &'static str,
     page: u64,
     limit: u32,
-    /// Of all pages.
+    /// Number of items on all pages.
     total: u64,
     has_more: bool,
-    /// Where another order than the chain's, or a choice, looked at the newest events alone.
+    /// Present where a sort order or a filter covers the newest events only.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<EventWindow>,
     #[serde(rename = "activity_type")]
@@ -426,7 +426,7 @@ pub(super) struct ActivityAnswer {
     items: Vec<ActivityItem>,
 }
 
-/// Something that happened. Amounts are base units in decimal digits but where it says otherwise.
+/// An event of a pool. Amounts are base units in decimal digits unless stated otherwise.
 #[derive(Serialize, JsonSchema)]
 struct ActivityItem {
     /// Unix seconds.
@@ -436,15 +436,15 @@ struct ActivityItem {
     block_height: u32,
     /// `trade_buy`, `trade_sell`, `pool_create`, `liquidity_add` or `liquidity_remove`.
     kind: &'static str,
-    /// `base_in` or `quote_in` of a trade.
+    /// Of a trade: `base_in` or `quote_in`.
     direction: Option<&'static str>,
-    /// By how much the pool's first alkane changed, with sign.
+    /// Signed change of the pool's reserve of its first alkane.
     base_delta: String,
-    /// By how much the pool's second alkane changed, with sign.
+    /// Signed change of the pool's reserve of its second alkane.
     quote_delta: String,
-    /// `buy`, `sell`, or `neutral` of what is no trade.
+    /// `buy` or `sell` for a trade, else `neutral`.
     side: &'static str,
-    /// By how much the alkane that the pool is seen from changed, without sign, in units of 10^8.
+    /// Unsigned change of the reserve of the `side` token, in units of 10^8 base units.
     amount: Number,
     /// `null` where the script has none.
     address: Option<String>,
@@ -454,10 +454,10 @@ struct ActivityItem {
     /// Of a trade.
     #[serde(skip_serializing_if = "Option::is_none")]
     amount_out: Option<String>,
-    /// Of a trade; `null` where nothing came out.
+    /// Of a trade; `null` where the amount out was zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     price: Option<OrNull<String>>,
-    /// Shares that were made or burnt; absent of a trade.
+    /// Liquidity shares minted or burnt; absent for a trade.
     #[serde(skip_serializing_if = "Option::is_none")]
     liquidity: Option<OrNull<String>>,
 }
@@ -469,7 +469,7 @@ impl EspoMethod for Activity {
 
     async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<ActivityAnswer, Failure> {
         const KINDS: [&[&str]; 3] = [&["all"], &["trades"], &["events"]];
-        let asked = Asked::read(&Params {
+        let query = Query::read(&Params {
             pool: self.pool,
             page: self.page,
             limit: self.limit,
@@ -480,37 +480,37 @@ impl EspoMethod for Activity {
             dir: self.dir.or(self.direction),
         })?;
         let kinds = word("activity_type", self.kinds.as_deref(), &KINDS, "all", "invalid_activity_type")?;
-        let filter = asked.filter;
-        let found = read_markets(context, self.height.as_ref(), move |moment| {
-            let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
-                return Ok(Err(unknown(asked.pool)));
+        let filter = query.filter;
+        let lookup = read_markets(context, self.height.as_ref(), move |moment| {
+            let Some(NamedPool { markets, .. }) = moment.named_pool(query.pool)? else {
+                return Ok(Err(unknown(query.pool)));
             };
-            // A side is one of a trade; other events have none, so that it does not choose among them.
+            // Only trades have a side, so the side filter does not apply to other events.
             let keeps = |row: &Row| match kinds {
                 "events" => !row.is_trade(),
                 _ => filter == "all" || row.side == filter || !row.is_trade(),
             };
             let kind = (kinds == "trades").then_some(EventKind::Swap);
-            let is_choice = kinds == "events" || filter != "all";
-            let listed = listed(&asked, of_pool(moment, &markets, asked.pool, kind), keeps, is_choice)?;
-            Ok(Ok((asked, listed)))
+            let is_filtered = kinds == "events" || filter != "all";
+            let rows = row_page(&query, of_pool(moment, &markets, query.pool, kind), keeps, is_filtered)?;
+            Ok(Ok((query, rows)))
         });
-        let (asked, listed) = found.await??;
-        let item = |row| activity_item(row, asked.side.1, context.network());
+        let (query, page) = lookup.await??;
+        let item = |row| activity_item(row, query.side.1, context.network());
         Ok(ActivityAnswer {
-            items: listed.rows.iter().map(item).collect(),
+            items: page.rows.iter().map(item).collect(),
             kinds,
-            dir: asked.dir,
-            filter_side: asked.filter,
-            has_more: asked.part.has_more(listed.rows.len(), listed.total),
-            limit: asked.part.limit,
+            dir: query.dir,
+            filter_side: query.filter,
+            has_more: query.part.has_more(page.rows.len(), page.total),
+            limit: query.part.limit,
             ok: true,
-            page: asked.part.page,
-            pool: asked.pool.to_string(),
-            side: asked.side.0,
-            sort: asked.sort.0,
-            total: listed.total,
-            window: window(&listed),
+            page: query.part.page,
+            pool: query.pool.to_string(),
+            side: query.side.0,
+            sort: query.sort.0,
+            total: page.total,
+            window: window(&page),
         })
     }
 }
@@ -549,12 +549,12 @@ fn activity_item(row: &Row, side: Side, network: Network) -> ActivityItem {
     }
 }
 
-/// An amount without its sign in units of 10^8, as a JSON number with all its digits.
+/// An amount without its sign in units of 10^8 base units, as a JSON number with all its digits.
 fn coins(change: &str) -> Number {
     let digits = change.trim_start_matches('-');
     let padded = format!("{digits:0>9}");
     let (whole, fraction) = padded.split_at(padded.len() - 8);
-    // Invariant: digits, a point and digits are a number.
+    // Invariant: digits, a point and digits are a JSON number.
     serde_json::from_str(&format!("{whole}.{fraction}")).unwrap_or_else(|_| 0.into())
 }
 
@@ -575,12 +575,12 @@ mod tests {
         tokens: [AlkaneId { block: 2, tx: 1 }, AlkaneId { block: 2, tx: 2 }],
     };
 
-    /// Trade number `number` from the oldest: amounts that go up and down, sides that alternate.
+    /// Trade `number`, counted from the oldest: amounts and sides vary.
     fn swap(number: u32) -> Event {
-        let place = usize::from(number.is_multiple_of(3));
-        let moved = |place: usize, value| Transfer { id: POOL.tokens[place], value };
-        let sold = moved(place, u128::from(number % 101) + 1);
-        let bought = moved(1 - place, u128::from(number % 37) + 1);
+        let index = usize::from(number.is_multiple_of(3));
+        let moved = |index: usize, value| Transfer { id: POOL.tokens[index], value };
+        let sold = moved(index, u128::from(number % 101) + 1);
+        let bought = moved(1 - index, u128::from(number % 37) + 1);
         Event {
             position: ChainPosition { height: number / 4, transaction: number % 4, event: 0 },
             txid: Txid::all_zeros(),
@@ -593,8 +593,8 @@ mod tests {
         }
     }
 
-    fn asked(page: u64, limit: u32, sort: (&'static str, Sort), dir: &'static str) -> Asked {
-        Asked { pool: POOL.id, part: Part { page, limit }, side: ("base", Side::Base), filter: "all", sort, dir }
+    fn query(page: u64, limit: u32, sort: (&'static str, Sort), dir: &'static str) -> Query {
+        Query { pool: POOL.id, part: Part { page, limit }, side: ("base", Side::Base), filter: "all", sort, dir }
     }
 
     #[test]
@@ -613,22 +613,22 @@ mod tests {
         for count in [0, 7, WINDOW, 25_000] {
             for (dir, page) in [("desc", 0), ("asc", 0), ("desc", 3), ("asc", 3), ("asc", 2_499), ("desc", u64::MAX)] {
                 read.set(0);
-                let listed = listed(&asked(page, 10, Sort::ALL[0], dir), events(count), |_| true, false).unwrap();
-                assert_eq!((listed.total, listed.window), (u64::from(count), None));
+                let answer = row_page(&query(page, 10, Sort::ALL[0], dir), events(count), |_| true, false).unwrap();
+                assert_eq!((answer.total, answer.window), (u64::from(count), None));
                 assert!(read.get() <= 10);
                 let all: Vec<u32> = if dir == "asc" { (0..count).collect() } else { (0..count).rev().collect() };
                 let start = usize::try_from(page.saturating_mul(10)).unwrap().min(all.len());
                 let expected = &all[start..(start + 10).min(all.len())];
-                assert_eq!(listed.rows.iter().map(number).collect::<Vec<_>>(), expected, "{count} {dir} {page}");
+                assert_eq!(answer.rows.iter().map(number).collect::<Vec<_>>(), expected, "{count} {dir} {page}");
             }
             let oldest = count.saturating_sub(WINDOW);
             let window = (oldest > 0).then_some([WINDOW, count]);
             for sort in Sort::ALL {
                 read.set(0);
-                // One side only, so that no order is that of the chain as it lies there.
+                // The filter by side forces sorting in every order.
                 let buys = |row: &Row| row.side == "buy";
                 let expected = (oldest..count).filter(|number| number.is_multiple_of(3)).count();
-                let answer = listed(&asked(0, WINDOW, sort, "asc"), events(count), buys, true).unwrap();
+                let answer = row_page(&query(0, WINDOW, sort, "asc"), events(count), buys, true).unwrap();
                 assert_eq!((answer.rows.len(), answer.total, answer.window), (expected, expected as u64, window));
                 assert!(read.get() <= WINDOW as usize);
                 let ascends = answer.rows.windows(2).all(|pair| sort.1.compare(&pair[0], &pair[1]).is_lt());
@@ -639,13 +639,13 @@ mod tests {
 
     #[test]
     fn amounts_in_coins_keep_every_digit() {
-        for (change, told) in [
+        for (change, rendered) in [
             ("0", "0.00000000"),
             ("-5", "0.00000005"),
             ("100000000", "1.00000000"),
             ("-340282366920938463463374607431768211455", "3402823669209384634633746074317.68211455"),
         ] {
-            assert_eq!(coins(change).to_string(), told);
+            assert_eq!(coins(change).to_string(), rendered);
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn measure(mempool: &Mempool, meter: &Meter<'_>) {
     stream(mempool, meter);
 }
 
-#[allow(clippy::cast_precision_loss)] // figures for people
+#[allow(clippy::cast_precision_loss)] // metrics need no exact values
 fn set(mempool: &Mempool, meter: &Meter<'_>) {
     let (summary, lowest) = mempool.read(|pool| (pool.summary(), pool.lowest_feerate()));
     let gauge = |name, text, value| meter.gauge(name, text, &[], value);
@@ -43,7 +43,7 @@ fn changes(mempool: &Mempool, meter: &Meter<'_>) {
     count("paraffin_mempool_refused_total", "Transactions that were not taken in", mempool.figures().refused());
 }
 
-#[allow(clippy::cast_precision_loss)] // figures for people
+#[allow(clippy::cast_precision_loss)] // metrics need no exact values
 fn feed(mempool: &Mempool, meter: &Meter<'_>) {
     let figures = mempool.figures();
     let gauge = |name, text, value| meter.gauge(name, text, &[], value);
@@ -61,7 +61,7 @@ fn feed(mempool: &Mempool, meter: &Meter<'_>) {
     meter.count("paraffin_mempool_fetched_total", text, &[], figures.fetched());
 }
 
-#[allow(clippy::cast_precision_loss)] // figures for people
+#[allow(clippy::cast_precision_loss)] // metrics need no exact values
 fn stream(mempool: &Mempool, meter: &Meter<'_>) {
     let (figures, subscribers) = (mempool.figures(), mempool.subscribers());
     let gauge = |name, text, value| meter.gauge(name, text, &[], value);

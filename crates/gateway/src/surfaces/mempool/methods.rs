@@ -186,7 +186,7 @@ impl Method for Txids {
 struct OneEntry {
     /// Its id.
     txid: TxidText,
-    /// Whether to give its bytes; not when absent.
+    /// Whether to include the raw transaction; `false` when absent.
     include_hex: Option<bool>,
 }
 
@@ -221,7 +221,7 @@ impl Method for OneEntry {
 struct Entries {
     /// Their ids.
     txids: List<TxidText, COUNT_MAX>,
-    /// Whether to give their bytes; not when absent.
+    /// Whether to include the raw transactions; `false` when absent.
     include_hex: Option<bool>,
 }
 
@@ -284,7 +284,7 @@ impl Method for Raw {
 struct Recent {
     /// How many; 100 when absent, 5,000 at most.
     limit: Option<Natural>,
-    /// Whether to give their bytes; not when absent.
+    /// Whether to include the raw transactions; `false` when absent.
     include_hex: Option<bool>,
 }
 
@@ -324,7 +324,7 @@ struct Snapshot {
     cursor: Option<Natural>,
     /// The `instance` of the page before, so that a restart in between is noticed.
     instance: Option<String>,
-    /// Whether to give their bytes; not when absent.
+    /// Whether to include the raw transactions; `false` when absent.
     include_hex: Option<bool>,
 }
 

@@ -28,14 +28,14 @@ use crate::errors::{ApiError, kind};
 use crate::interrupt::Kept;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
-/// About what an output takes in a list, with what is written of it.
+/// Bytes of an output of a list in memory and in the answer, about.
 const OUTPUT_BYTES: usize = 320;
 
-/// Bytes that a transaction takes for each of its own, decoded and written in an answer: an input of 41 bytes takes 110 decoded and
-/// 150 written.
+/// Memory for a transaction, decoded and rendered, as a multiple of its serialised size: an input of 41 bytes takes 110 bytes
+/// decoded and 150 rendered.
 const DECODED_FACTOR: usize = 8;
 
-/// Asks our own index, or the server of `ord` where there is one.
+/// Answers from our own index, or from the server of `ord` where one is configured.
 async fn ask(context: &RequestContext, question: Question) -> RpcResult {
     match &context.shared().families.ord {
         Some(server) => proxied::answer(context, server, question).await,
@@ -43,7 +43,7 @@ async fn ask(context: &RequestContext, question: Question) -> RpcResult {
     }
 }
 
-/// A call that our own index answers. What its reads keep is counted in one sum until the answer is written.
+/// A call that our own index answers. Memory that its reads hold is counted in one sum until the answer is written.
 struct Call<'a> {
     context: &'a RequestContext,
     kept: Kept,
@@ -114,7 +114,7 @@ fn failed(error: &ReadError) -> ApiError {
     ApiError::internal(error)
 }
 
-/// Runs a read of the index away from the async threads. What is behind the other modules is not answered from.
+/// Runs a read of the index off the async threads. Fails while the index is behind the other modules.
 async fn read<T: Send + 'static>(
     call: &Call<'_>,
     read: impl FnOnce(&OrdinalsIndex) -> Result<T, ApiError> + Send + 'static,
@@ -122,7 +122,7 @@ async fn read<T: Send + 'static>(
     read_erased(call, Box::new(move |index| read(index).map(erased::erase))).await.map(erased::restore)
 }
 
-/// A read of the index that does not name what it answers.
+/// A read of the index with an erased type of answer.
 type ErasedRead = Box<dyn FnOnce(&OrdinalsIndex) -> Result<Answer, ApiError> + Send>;
 
 fn read_erased<'a>(call: &'a Call<'_>, read: ErasedRead) -> BoxFuture<'a, Result<Answer, ApiError>> {
@@ -145,7 +145,7 @@ fn read_erased<'a>(call: &'a Call<'_>, read: ErasedRead) -> BoxFuture<'a, Result
     })
 }
 
-/// As [`read`], for a list of what an address holds: counted, before it is read, by the outputs of the address.
+/// As [`read`], for a list about an address: its memory is counted by the number of outputs before it is read.
 async fn read_outputs(
     call: &Call<'_>,
     address: Address,
@@ -163,7 +163,7 @@ async fn read_outputs(
     read_erased(call, Box::new(counted)).await.map(erased::restore)
 }
 
-/// Reads and writes the answer; `missing` says what there is none of.
+/// Reads and renders the answer; `missing` is the message when there is none.
 async fn read_json<T: Serialize>(
     call: &Call<'_>,
     find: impl FnOnce(&OrdinalsIndex) -> Result<Option<T>, ReadError> + Send + 'static,
@@ -217,7 +217,7 @@ async fn block(call: &Call<'_>, query: BlockQuery, missing: &'static str) -> Rpc
     read(call, render).await
 }
 
-/// An output. One that no block holds is asked from the node.
+/// An output. An unconfirmed one is requested from the node.
 async fn output(call: &Call<'_>, outpoint: OutPoint, missing: &'static str) -> RpcResult {
     let limit = call.context.limits().list_records_max;
     let found = read(call, move |index| index.output(&outpoint, limit).map_err(|error| failed(&error))).await?;
@@ -230,7 +230,7 @@ async fn output(call: &Call<'_>, outpoint: OutPoint, missing: &'static str) -> R
     read_json(call, move |index| Ok(Some(index.unconfirmed_output(outpoint, &output))), missing).await
 }
 
-/// What an address holds, as far as `render` writes it.
+/// The record of an address, rendered by `render`.
 async fn address_record(
     call: &Call<'_>,
     address: Address,
@@ -258,7 +258,7 @@ async fn transaction(call: &Call<'_>, txid: Txid, missing: &'static str) -> RpcR
     read_json(call, record, missing).await
 }
 
-/// A confirmed transaction, from wherever this instance keeps them.
+/// A confirmed transaction, from whichever source this instance uses.
 async fn confirmed(call: &Call<'_>, txid: Txid) -> Result<Option<Transaction>, ApiError> {
     let find = move |index: &OrdinalsIndex| index.bitcoin().transaction_location(&txid);
     let location = read(call, move |index| find(index).map_err(|error| ApiError::internal(&error))).await?;

@@ -23,7 +23,7 @@ const NOTATION_BYTES_MAX: usize = 64;
 /// More cycles than there are: the last sats are of cycle 5.
 const CYCLES_MAX: u32 = 10;
 
-/// What is read as its type reads text; the type's own words say what is wrong.
+/// A parameter parsed with the `FromStr` of its type, whose error is the message.
 pub(super) struct Parsed<T>(pub(super) T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Parsed<T> {
@@ -45,7 +45,7 @@ impl<'de> Deserialize<'de> for Page {
     }
 }
 
-/// A page; a client writes an empty text for the first, which in `ord`'s path is the first as well.
+/// A page; an empty text is the first page, as in `ord`'s paths.
 #[derive(Default, JsonSchema)]
 #[schemars(inline)]
 pub(super) struct PageOrEmpty(#[schemars(with = "NaturalText")] pub(super) u32);
@@ -59,16 +59,16 @@ impl<'de> Deserialize<'de> for PageOrEmpty {
     }
 }
 
-/// A place in a list: from 0 counted from its beginning, below 0 from its end.
-pub(super) struct Place(pub(super) i64);
+/// An index into a list: from 0 counted from its beginning, below 0 from its end.
+pub(super) struct ListIndex(pub(super) i64);
 
-impl FromStr for Place {
+impl FromStr for ListIndex {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let place = parse_unsigned(digits).and_then(|_| text.parse().ok());
-        place.map(Self).ok_or("a place is an integer")
+        let index = parse_unsigned(digits).and_then(|_| text.parse().ok());
+        index.map(Self).ok_or("a place is an integer")
     }
 }
 
@@ -127,7 +127,7 @@ schema!(Parsed<InscriptionId>, "InscriptionId", { "type": "string", "pattern": "
 schema!(Parsed<InscriptionQuery>, "InscriptionQuery", inline { "type": "string" });
 schema!(Parsed<OutPointText>, "OutPointText", inline { "type": "string" });
 schema!(Parsed<OutputKind>, "OutputKind", inline { "type": "string" });
-schema!(Parsed<Place>, "Place", inline {});
+schema!(Parsed<ListIndex>, "Place", inline {});
 schema!(Parsed<RuneQuery>, "RuneQuery", inline { "type": "string" });
 schema!(Parsed<SatText>, "SatText", inline { "type": "string" });
 

@@ -21,22 +21,22 @@ use crate::jsonrpc::nests_deeper_than;
 use crate::state::RequestContext;
 use crate::surfaces::{RpcResult, integer_to_raw, to_raw};
 
-/// Longest answer that is no JSON: a hash, a number, the words of a refusal.
+/// Longest answer that is not JSON: a hash, a number, a refusal.
 const TEXT_BYTES_MAX: usize = 1024;
-/// Longest name of an encoding that is asked for.
+/// Longest name of an encoding that is requested.
 const ENCODING_BYTES_MAX: usize = 32;
-/// What the server says when it was started without an index that the question needs.
+/// Messages of a server that was started without an index that the question needs.
 const NOT_INDEXED: [&str; 3] =
     ["this server has no address index", "this server has no rune index", "this server has no sat index"];
 
-/// An answer of the server that is one.
+/// A question to the server.
 struct Exchange<'a> {
     context: &'a RequestContext,
     server: &'a FamilyServer,
     missing: &'static str,
 }
 
-/// Asks the server.
+/// Answers from the server.
 pub(super) async fn answer(context: &RequestContext, server: &FamilyServer, question: Question) -> RpcResult {
     let exchange = Exchange { context, server, missing: question.missing() };
     match question {
@@ -115,11 +115,11 @@ const fn name(kind: OutputKind) -> &'static str {
     }
 }
 
-/// The members of an object, each as it was written.
+/// The members of an object, each as raw JSON.
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl Exchange<'_> {
-    /// The answer to a question for something that may not exist.
+    /// The answer to a GET of `path`, which may not exist.
     async fn ask(&self, path: &str) -> Result<FamilyAnswer, ApiError> {
         let answer = self.server.get(self.context, path).await.map_err(|error| self.server.error(error))?;
         match answer.status {
@@ -146,7 +146,7 @@ impl Exchange<'_> {
         self.server.error(self.server.failed_with(status))
     }
 
-    /// The answer is not what the published program gives.
+    /// The error for an answer that differs from those of the published program.
     fn garbage(&self, what: &str) -> ApiError {
         self.server.error(self.server.failed(what))
     }
@@ -167,7 +167,7 @@ impl Exchange<'_> {
         self.text(path).await?.parse().map_err(|_| self.garbage("an answer that is no block hash"))
     }
 
-    /// The body of an answer as JSON that is safe to hand on.
+    /// The body of an answer as JSON that is safe to pass on.
     fn json(&self, answer: &FamilyAnswer) -> Result<Box<RawValue>, ApiError> {
         if nests_deeper_than(&answer.body, self.context.limits().json_depth_max) {
             return Err(self.garbage("an answer nested too deep"));
@@ -204,7 +204,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// What an address holds, or one member of it.
+    /// The record of an address, or one member of it.
     async fn address(&self, path: &str, member: Option<&str>) -> RpcResult {
         let json = self.json(&self.ask(path).await?)?;
         let members = self.members(&json, &["outputs", "inscriptions", "sat_balance", "runes_balances"])?;

@@ -1,4 +1,4 @@
-//! What a call asks, whichever server answers it.
+//! Parsed calls, independent of the server that answers them.
 
 use bitcoin::{Address, OutPoint, Txid};
 use ordinals::Sat;
@@ -12,12 +12,12 @@ use super::params::BlockQuery;
 pub(super) enum Question {
     BlockCount,
     BlockHeight,
-    /// Of the newest block without a height.
+    /// The newest block when `None`.
     BlockHash(Option<Height>),
     BlockTime,
     Block(BlockQuery),
     Blocks,
-    /// With the place of a child that is wanted instead.
+    /// With the index of a child that is requested instead.
     Inscription(InscriptionQuery, Option<u64>),
     /// A page.
     Inscriptions(u32),
@@ -30,7 +30,7 @@ pub(super) enum Question {
     /// A page.
     Runes(u32),
     Sat(Sat),
-    /// The number of a sat, also one that no sat has, and a page.
+    /// The number of a sat, possibly out of range, and a page.
     InscriptionsOnSat(u64, u32),
     /// Counted from the oldest, or below 0 from the newest.
     InscriptionOnSat(Sat, i64),
@@ -42,7 +42,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// What is said when there is none of it.
+    /// The message when the object does not exist.
     pub(super) const fn missing(&self) -> &'static str {
         match self {
             Self::BlockHash(_) | Self::BlockTime => "there is no block at this height",

@@ -1,4 +1,4 @@
-//! What answers are made of, for their description; `paraffin_ordinals_index` or a server of `ord` writes them.
+//! Shapes of the answers, for their description; `paraffin_ordinals_index` or a server of `ord` writes them.
 #![expect(dead_code, reason = "only the schemas")]
 
 use paraffin_ordinals_index::event::InscriptionId;

@@ -48,21 +48,21 @@ pub(super) struct Submit {
     build_env: Option<Lines>,
     /// Base64 of a tar.gz with the source; the repository then only says where it comes from.
     inline_src_b64: Option<String>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     clang_version: Option<ShortText>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     freeze_commit: Option<ShortText>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     git_url: Option<ShortText>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     alkanes_rev: Option<ShortText>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     git_source_form: Option<ShortText>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     git_pins: Option<ShortText>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     git_date: Option<ShortText>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     typo_fix: Option<bool>,
 }
 
