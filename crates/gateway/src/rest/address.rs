@@ -40,7 +40,7 @@ const HISTORY_DEFAULT: usize = 25;
 const HISTORY_MAX: usize = 500;
 pub(super) const UTXOS_LIMIT_MAX: usize = 200_000;
 
-/// What an address has, in satoshis.
+/// Balance of an address, in satoshis.
 #[derive(Deserialize, JsonSchema)]
 struct AddressBalance {
     address: AddressText,
@@ -52,7 +52,7 @@ struct AddressBalance {
 struct AddressBalanceAnswer {
     address: String,
     balance: u64,
-    /// What unconfirmed transactions change.
+    /// Net change by unconfirmed transactions.
     unconfirmed_balance: i64,
     tx_count: u64,
 }
@@ -74,7 +74,7 @@ impl Route for AddressBalance {
     }
 }
 
-/// What a taproot address has, in satoshis.
+/// Balance of a taproot address, in satoshis.
 #[derive(Deserialize, JsonSchema)]
 struct TaprootBalance {
     address: AddressText,
@@ -84,7 +84,7 @@ struct TaprootBalance {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Balance {
     pub(super) balance: u64,
-    /// What unconfirmed transactions change.
+    /// Net change by unconfirmed transactions.
     pub(super) unconfirmed_balance: i64,
 }
 
@@ -103,7 +103,7 @@ fn unconfirmed(totals: &crate::surfaces::esplora::Totals) -> Result<i64, ApiErro
     i64::try_from(totals.unconfirmed_balance()).map_err(|error| ApiError::internal(&error))
 }
 
-/// The address in a field; a refusal names the field (docs/api.md).
+/// The address in a field; an error names the field (docs/api.md).
 fn route(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, ApiError> {
     let route = AddressRoute::address(context, text).map_err(ApiError::from);
     route.map_err(|error| ApiError { message: format!("{field}: {}", error.message).into(), ..error })
@@ -117,7 +117,7 @@ fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressR
     Ok(route)
 }
 
-/// A text that many records share.
+/// A text shared by many records.
 #[derive(Clone, JsonSchema)]
 #[schemars(inline, with = "String")]
 pub(super) struct SharedText(Arc<str>);
@@ -151,7 +151,7 @@ pub(super) struct Utxo {
     #[schemars(with = "Vec<Value>")]
     inscriptions: [(); 0],
     runes: Map<String, Value>,
-    /// What the output holds, block:tx to the amount.
+    /// Alkanes of the output, block:tx to the amount.
     #[schemars(with = "std::collections::BTreeMap<String, HeldAlkane>")]
     alkanes: Map<String, Value>,
     confirmations: u32,
@@ -172,7 +172,7 @@ struct HeldAlkane {
     symbol: Option<String>,
 }
 
-/// Where a transaction stands in the chain.
+/// Confirmation status of a transaction.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransactionStatus")]
 struct StatusShape {
@@ -209,7 +209,7 @@ impl Utxo {
         }
     }
 
-    /// The same with the alkanes in it, `"block:tx"` to `{balance, name, symbol}`.
+    /// Adds the alkanes in it, `"block:tx"` to `{balance, name, symbol}`.
     #[must_use]
     pub(super) fn holding(mut self, alkanes: Map<String, Value>) -> Self {
         self.alkanes = alkanes;
@@ -229,16 +229,16 @@ pub(super) fn outpoints_of<'a>(outputs: impl Iterator<Item = &'a UnspentOutput>)
 #[derive(Deserialize, JsonSchema)]
 struct AddressUtxos {
     address: AddressText,
-    /// All when absent; more than 200,000 is taken as that.
+    /// All when absent; more than 200,000 is taken as 200,000.
     limit: Option<Count>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct UtxoPage {
     pub(super) utxos: Vec<Utxo>,
-    /// Also those that a limit left out.
+    /// Number of all outputs, including those beyond the limit.
     pub(super) total: u64,
-    /// The memory that the outputs were counted in.
+    /// Keeps the memory of the outputs counted.
     #[serde(skip)]
     #[schemars(skip)]
     #[expect(dead_code, reason = "held until the answer is written")]
@@ -294,7 +294,7 @@ struct HistoryItem {
     block_height: Option<Height>,
     timestamp: Option<Time>,
     fee: Option<u64>,
-    /// What the transaction changed, in satoshis.
+    /// Change of the address's balance by the transaction, in satoshis.
     #[schemars(with = "i64")]
     value: i128,
     confirmed: bool,

@@ -8,8 +8,7 @@ use crate::alkanes::alkane_id;
 use crate::errors::ApiError;
 use crate::jsonrpc::nests_deeper_than;
 
-/// The members of an object, or `None` when one stands twice: one reader takes the first and another the last, so it means
-/// nothing.
+/// The members of an object, or `None` when one is duplicated: parsers differ in whether the first or the last counts.
 struct Members(Option<Map<String, Value>>);
 
 impl<'de> Deserialize<'de> for Members {
@@ -60,14 +59,14 @@ impl RestBody {
     /// Reads the query of a GET as a body whose members are all text.
     ///
     /// # Errors
-    /// 400 when a member is no UTF-8 behind its percent signs, or stands twice with two values.
+    /// 400 when a member is not UTF-8 after percent-decoding, or is repeated with different values.
     pub(crate) fn of_query(query: Option<&str>) -> Result<Self, ApiError> {
         let mut members = Map::new();
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let bad = || ApiError::invalid("the query holds a percent sign without two hex digits of UTF-8");
             let (name, value) = (percent_decoded(name).ok_or_else(bad)?, percent_decoded(value).ok_or_else(bad)?);
-            if members.get(&name).is_some_and(|known| *known != value) {
+            if members.get(&name).is_some_and(|earlier| *earlier != value) {
                 return Err(ApiError::invalid("a member stands twice in the query with two values"));
             }
             members.insert(name, Value::String(value));
@@ -89,10 +88,10 @@ impl RestBody {
         self.0
     }
 
-    /// Moves the value that a member has under any of its names to the first of them; the name that was given.
+    /// Moves the value of a member under any of its names to the first name; returns the name that the request used.
     ///
     /// # Errors
-    /// 400 when two of them differ. One id in two ways of writing is the same.
+    /// 400 when two of them differ. The same id in two notations does not differ.
     pub(super) fn unify(
         &mut self,
         name: &'static str,
@@ -102,8 +101,8 @@ impl RestBody {
         for other in std::iter::once(name).chain(others.iter().copied()) {
             let Some(value) = self.0.remove(other).filter(|value| !value.is_null()) else { continue };
             match &found {
-                Some((known, first)) if !agree(first, &value) => {
-                    return Err(ApiError::invalid(format!("{known} and {other} differ")));
+                Some((earlier, first)) if !agree(first, &value) => {
+                    return Err(ApiError::invalid(format!("{earlier} and {other} differ")));
                 }
                 Some(_) => {}
                 None => found = Some((other, value)),

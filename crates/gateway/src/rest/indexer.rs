@@ -1,4 +1,4 @@
-//! Where the index stands, and the reorganisations that it followed.
+//! The newest indexed block, and the reorganisations that the index followed.
 
 use paraffin_store::{Snapshot, StoreError, UndoneBlock};
 use schemars::JsonSchema;
@@ -114,7 +114,7 @@ struct LeftBlock {
     hash: Hash,
     /// Header time, Unix seconds.
     time: u32,
-    /// Hash of the block that is at this height now; null above the tip.
+    /// Hash of the block at this height in the best chain; null above the tip.
     replaced_by: Option<Hash>,
 }
 
@@ -122,13 +122,13 @@ struct LeftBlock {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 struct Reorganisation {
-    /// Height of the last block that both branches have.
+    /// Height of the last common block of both branches.
     fork_height: u32,
     /// Its hash.
     fork_hash: Hash,
-    /// Number of blocks that left.
+    /// Number of removed blocks.
     depth: usize,
-    /// The blocks that left, the newest first.
+    /// The removed blocks, the newest first.
     blocks: Vec<LeftBlock>,
 }
 
@@ -136,7 +136,7 @@ struct Reorganisation {
 #[schemars(inline)]
 struct ReorganisationsAnswer {
     reorgs: Vec<Reorganisation>,
-    /// Number of all that are remembered.
+    /// Number of all recorded reorganisations.
     count: usize,
 }
 
@@ -157,7 +157,7 @@ impl Route for Reorganisations {
     }
 }
 
-/// Blocks that left one after the other, each the parent of the one before, are one reorganisation.
+/// Consecutively removed blocks, each the parent of the previous one, are one reorganisation.
 fn grouped(undone: Vec<UndoneBlock>) -> Vec<Vec<UndoneBlock>> {
     // Oldest first: a branch is undone from its tip down.
     let mut all: Vec<Vec<UndoneBlock>> = Vec::new();

@@ -31,7 +31,7 @@ pub(crate) use route::{
     Offset, OkTrue, Route, Statuses, Verb, Wrapping, body_limit, find, serve,
 };
 
-/// What a REST handler answers.
+/// The answer of a REST handler.
 pub(crate) type RestResult = Result<Reply, ApiError>;
 
 /// The members of a request about an address.
@@ -48,11 +48,10 @@ pub(crate) const GROUPS: [&Group; 7] = [
     &prices::GROUP,
 ];
 
-/// Version of the shapes of answers; part of every `ETag`, so that a new program's answers are fetched anew.
+/// Version of the shapes of answers; part of every `ETag`, so that clients fetch answers anew after an upgrade.
 const SHAPES_VERSION: u32 = 2;
 
-/// Lets callers know whether the answer of a GET route that depends on confirmed chain data alone is still what they have
-/// (docs/api.md, "Headers").
+/// Validates cached answers of GET routes that depend on confirmed chain data alone (docs/api.md, "Headers").
 pub(crate) struct Validator {
     tag: String,
 }
@@ -88,7 +87,7 @@ impl Validator {
     }
 }
 
-/// The tag of answers at a tip. What is indexed anew moves on below a tip that stays.
+/// The tag of answers at a tip. It covers the heights of modules, as a module that is reindexed advances below an unchanged tip.
 fn tag(tip: BlockId, heights: &[(ModuleId, Height)]) -> String {
     let mut tag = format!("\"{}-{SHAPES_VERSION}", tip.hash);
     for (module, height) in heights.iter().filter(|(_, height)| *height < tip.height) {

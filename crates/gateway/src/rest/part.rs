@@ -3,18 +3,18 @@
 use super::RestBody;
 use crate::errors::ApiError;
 
-/// Records of a page when nothing is said, and at most.
+/// Default and largest number of records of a page.
 const LIMIT_DEFAULT: usize = 50;
 pub(crate) const LIMIT_MAX: usize = 500;
 /// Furthest record that a page can begin with; no list is so long.
 const OFFSET_MAX: usize = u32::MAX as usize;
 
-/// Which part of a listing is asked for.
+/// The requested part of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Records before it.
+    /// Records to skip.
     pub(crate) offset: usize,
-    /// Records in it; `None`: all.
+    /// Number of records; `None` for all.
     pub(crate) limit: Option<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! REST routes about the bitcoin price (docs/configuration.md, `[prices]`).
 //!
-//! A window ends at the newest point, not at the clock, and both its ends belong to it. A point's market capitalisation is its price times
+//! A window ends at the newest point, not at the current time, and includes both ends. A point's market capitalisation is its price times
 //! the coins that the subsidy schedule had issued up to the newest indexed block at or before it, the genesis block included; its volume is
 //! that of the source's pool in the 24 hours before, and a point whose volume is not known has no pair.
 
@@ -51,12 +51,12 @@ fn newest(context: &RequestContext) -> Result<(Arc<dyn BitcoinPrices>, PriceRepo
         )
     })?;
     let report = prices.current().ok_or_else(|| {
-        ApiError::new(kind::STARTING, "no price is known yet: the source has not answered, or has nothing to tell")
+        ApiError::new(kind::STARTING, "no price is known yet: the source has not answered, or has no price")
     })?;
     Ok((Arc::clone(prices), report))
 }
 
-/// Reads away from the async threads: prices may come from the store.
+/// Reads off the async threads: prices may come from the store.
 async fn read<T: Send + 'static>(
     context: &RequestContext,
     look: impl FnOnce(&Snapshot) -> T + Send + 'static,
@@ -78,15 +78,15 @@ impl From<UsdPrice> for Usd {
     }
 }
 
-/// Where a price comes from, how old it is, and whether that is too old.
+/// Source and age of a price, and whether it is stale.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Provenance {
-    /// Where the price comes from: the kind of the pool and its address.
+    /// Source of the price: the kind of the pool and its address.
     source: String,
     /// Of the newest price.
     timestamp: Time,
-    /// Whether the newest price is older than the operator wants.
+    /// Whether the newest price is older than the configured limit.
     stale: bool,
 }
 
@@ -253,8 +253,8 @@ impl<'de> Deserialize<'de> for Window {
             Value::Number(number) => number.to_string(),
             _ => String::new(),
         };
-        let known = WINDOWS.into_iter().find(|(days, _)| days.to_string() == given);
-        let (days, spacing) = known.ok_or_else(|| D::Error::custom("must be 1, 7, 30 or 365"))?;
+        let window = WINDOWS.into_iter().find(|(days, _)| days.to_string() == given);
+        let (days, spacing) = window.ok_or_else(|| D::Error::custom("must be 1, 7, 30 or 365"))?;
         Ok(Self { days, spacing })
     }
 }
@@ -282,9 +282,9 @@ struct ChartAnswer {
     provenance: Provenance,
 }
 
-/// Unix milliseconds and what was then.
+/// Unix milliseconds and the value at that time.
 type Pair = (u64, f64);
-/// A pair as it is described: tools that read descriptions fail at arrays whose members differ in type.
+/// Schema of a pair: tools that read schemas fail at arrays whose members differ in type.
 type DescribedPair = [f64; 2];
 
 #[derive(Serialize, JsonSchema)]
@@ -378,7 +378,7 @@ fn height_at(snapshot: &Snapshot, time: u64, from: Height) -> Result<Option<Heig
     Ok(low.checked_sub(1))
 }
 
-/// Satoshis that the subsidy schedule has issued up to and with a block. What miners did not claim and what cannot be spent is counted.
+/// Satoshis issued by the subsidy schedule up to and including a block. Unclaimed and unspendable coins are included.
 fn issued(network: Network, height: Height) -> u64 {
     let interval: u64 = match network {
         Network::Regtest => 150,
@@ -414,7 +414,7 @@ mod tests {
             (Network::Mainnet, 839_999, 19_687_500 * COIN),
             (Network::Regtest, 149, 7_500 * COIN),
             (Network::Regtest, 150, 7_525 * COIN),
-            // What the schedule ends with.
+            // The final supply.
             (Network::Mainnet, 6_930_000, 2_099_999_997_690_000),
             (Network::Mainnet, u32::MAX, 2_099_999_997_690_000),
         ] {

@@ -42,7 +42,7 @@ const KEY_IN_GRACE: ErrorCase = ErrorCase {
     when: "The key was rerolled before, or a grace is asked for while another rerolled key of the account still works: revoke that one, or ask for no grace",
 };
 
-/// Whose keys are managed, and by which key.
+/// The account whose keys are managed, and the managing key.
 #[derive(Clone, Copy)]
 struct Manager {
     account: AccountId,
@@ -82,25 +82,25 @@ impl<'de> Deserialize<'de> for IdParam {
     }
 }
 
-/// A new key of the caller's account; the only time that it is shown.
+/// Creates a key of the caller's account. The key itself is shown in this answer only.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreateApiKey {
-    /// What lists call it.
+    /// Name of the key in listings.
     name: String,
-    /// Requests of a minute; those of the account's plan when absent.
+    /// Requests per minute; those of the account's plan when absent.
     per_minute: Option<u32>,
-    /// Requests of a day; those of the account's plan when absent.
+    /// Requests per day; those of the account's plan when absent.
     per_day: Option<u32>,
-    /// Days after which it expires, 1 to 36,500; it does not when absent.
+    /// Days after which it expires, 1 to 36,500; it does not expire when absent.
     expires_in_days: Option<u32>,
 }
 
-/// A key, shown once.
+/// A new key. The key itself is not shown again.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreatedApiKey {
-    /// What requests carry.
+    /// The key as requests send it.
     key: String,
     id: String,
     name: String,
@@ -153,21 +153,21 @@ impl Method for CreateApiKey {
 #[derive(Deserialize, JsonSchema)]
 struct ListApiKeys {}
 
-/// Keys, without what requests carry.
+/// Keys, without the secret part.
 #[derive(Serialize, JsonSchema)]
 struct ListedApiKeys {
     keys: Vec<ListedApiKey>,
 }
 
-/// A key as lists show it. Times are ISO 8601 in UTC.
+/// A key in listings. Times are ISO 8601 in UTC.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ListedApiKey {
     id: String,
     name: String,
-    /// How the key begins.
+    /// First characters of the key.
     prefix: String,
-    /// Whether it may do what only an operator's key may.
+    /// Whether it has the rights of an operator's key.
     admin: bool,
     plan: String,
     per_minute: Option<u32>,
@@ -175,7 +175,7 @@ struct ListedApiKey {
     created_at: Option<String>,
     last_used_at: Option<String>,
     request_count: i64,
-    /// When it ends, where that is settled.
+    /// When it ends, if an end is set.
     expires_at: Option<String>,
     revoked_at: Option<String>,
 }
@@ -210,14 +210,14 @@ fn listed(record: KeyRecord) -> ListedApiKey {
     }
 }
 
-/// Ends a key.
+/// Revokes a key.
 #[derive(Deserialize, JsonSchema)]
 struct RevokeApiKey {
-    /// Which key.
+    /// Id of the key.
     id: IdParam,
 }
 
-/// The key that has ended.
+/// The revoked key.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RevokedApiKey {
@@ -247,7 +247,7 @@ impl Method for RevokeApiKey {
     }
 }
 
-/// A new key with the settings of an old one, which ends.
+/// Replaces a key by a new one with the same settings.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RerollApiKey {
@@ -296,7 +296,7 @@ struct GetUsage {
     days: Option<u32>,
 }
 
-/// Days of usage where the caller names no number.
+/// Default number of days of usage.
 const USAGE_DAYS_DEFAULT: u32 = 30;
 
 /// Requests of an account.
@@ -332,11 +332,11 @@ struct UsageOfCaller {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Counts {
-    /// All, whatever became of them.
+    /// All requests, whatever their status.
     requests: i64,
-    /// Refused by a limit: 429.
+    /// Refused by a rate limit: 429.
     rate_limited: i64,
-    /// Answered with another status from 400 on.
+    /// Answered with any other status of 400 or above.
     errors: i64,
 }
 
@@ -378,7 +378,7 @@ impl Method for GetUsage {
     }
 }
 
-/// A key of the caller's account. One of another account does not exist for this one.
+/// A key of the caller's account; a key of another account is not found.
 async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Result<KeyRecord, ApiError> {
     let keys = context.keys().list_of(manager.account).await.map_err(refused)?;
     keys.into_iter().find(|key| key.id == id).ok_or_else(|| ApiError::not_found("no such key"))

@@ -1,6 +1,6 @@
 //! `alkanes_*`: the views of the contract index with JSON parameters and answers.
 //!
-//! A view that has no JSON form here takes and gives hexadecimal digits, as `metashrew_view` does.
+//! A view without a JSON form takes and returns hexadecimal digits, as `metashrew_view` does.
 
 mod params;
 
@@ -55,28 +55,28 @@ pub(super) static ALKANES: Surface<()> = Surface::new(
 )
 .admitting(|context| Ok(alkanes::of(context).map(drop)?));
 
-/// A call that is tried out.
+/// A call to simulate.
 #[derive(Deserialize, JsonSchema)]
 struct Call {
     /// The contract.
     #[serde(alias = "alkaneId")]
     target: IdParam,
-    /// The operation, and what it takes.
+    /// The opcode and its arguments.
     inputs: Option<Vec<Integer>>,
-    /// What comes in.
+    /// Incoming alkanes.
     alkanes: Option<Vec<TransferParam>>,
     /// The transaction that the call reads, consensus encoding.
     transaction: Option<BytesParam>,
     /// The block that the call reads, consensus encoding.
     block: Option<BytesParam>,
-    /// The height that the call reads; that of the view when absent or unusable.
+    /// The height that the call reads; that of the view when absent or out of range.
     #[schemars(with = "Option<Integer>")]
     height: Option<Verbatim>,
     /// The shadow output of the message.
     vout: Option<Small>,
 }
 
-/// A call whose encodings were read.
+/// A call with its encodings parsed.
 struct ReadCall {
     call: Call,
     transaction: Option<Transaction>,
@@ -90,15 +90,15 @@ impl ReadCall {
         Ok(Self { call, transaction: transaction.flatten(), block: block.flatten() })
     }
 
-    /// The call as of a view. Clients send a constant or nothing usable for the height: one that is before the first block
-    /// of contracts, or more than one block ahead, stands for the view's own.
+    /// The call as of a view. Clients may send a constant as height: one before the first block of contracts, or more than one
+    /// block ahead, stands for the view's own.
     fn parcel(self, view: &ViewContext<'_>) -> Parcel {
         let newest = u64::from(view.height);
-        let is_meant = |height: &u64| (view.parameters.genesis_height..=newest + 1).contains(height);
-        let asked = self.call.height.as_ref().and_then(|height| decimal(&height.0));
-        let asked = asked.and_then(|height| u64::try_from(height).ok()).filter(is_meant);
+        let is_usable = |height: &u64| (view.parameters.genesis_height..=newest + 1).contains(height);
+        let height = self.call.height.as_ref().and_then(|height| decimal(&height.0));
+        let height = height.and_then(|height| u64::try_from(height).ok()).filter(is_usable);
         let inputs: Vec<u128> = self.call.inputs.into_iter().flatten().map(|input| input.0).collect();
-        let mut parcel = Parcel::calling(self.call.target.0, &inputs, asked.unwrap_or(newest));
+        let mut parcel = Parcel::calling(self.call.target.0, &inputs, height.unwrap_or(newest));
         parcel.incoming = self.call.alkanes.into_iter().flatten().map(|transfer| transfer.0).collect();
         parcel.vout = self.call.vout.map_or(0, |vout| vout.0);
         if let Some(transaction) = self.transaction {
@@ -111,7 +111,7 @@ impl ReadCall {
     }
 }
 
-/// How a call would end; one that fails has status 1 and its text.
+/// Simulates a call. One that fails has status 1 and its error message.
 #[derive(Deserialize, JsonSchema)]
 struct Simulate {
     /// The call.
@@ -120,14 +120,14 @@ struct Simulate {
     tag: Option<BlockTag>,
 }
 
-/// How a call would end.
+/// Outcome of a simulated call.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Simulated")]
 struct SimulateAnswer {
     /// 0, or 1 where it fails.
     status: u8,
-    /// Fuel.
+    /// Fuel used.
     gas_used: u64,
     execution: ResponseItem,
     #[schemars(with = "Vec<EventItem>")]
@@ -165,7 +165,7 @@ const NOT_DESCRIBED: ErrorCase = ErrorCase {
     when: "The contract does not exist or does not describe itself",
 };
 
-/// What a contract says of its operations: its own JSON, or `0x` and hexadecimal digits where it is none.
+/// A contract's description of its operations: its own JSON, or `0x` and hexadecimal digits where it is not JSON.
 #[derive(Deserialize, JsonSchema)]
 struct Meta {
     /// The contract.
@@ -266,7 +266,7 @@ impl Method for GetDeployment {
 /// Events of a message, by its shadow output.
 #[derive(Deserialize, JsonSchema)]
 struct TraceOf {
-    /// Which message; the txid in either order, since clients of this method send it reversed.
+    /// Outpoint of the message; the txid in either byte order, since clients of this method send it reversed.
     outpoint: OutpointParam,
     /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
@@ -281,12 +281,12 @@ impl Method for TraceOf {
     type Answer = Written<Vec<EventItem>>;
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, ApiError> {
-        let asked = OutPoint { txid: self.outpoint.txid.0, vout: self.outpoint.vout.0 };
+        let outpoint = OutPoint { txid: self.outpoint.txid.0, vout: self.outpoint.vout.0 };
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let trace = alkanes::read(context, height, None, move |moment| {
-            let turned = outputs::turned(&asked);
-            let trace = match moment.view.state.trace(&turned)? {
-                None => moment.view.state.trace(&asked)?,
+            let reversed = outputs::with_reversed_txid(&outpoint);
+            let trace = match moment.view.state.trace(&reversed)? {
+                None => moment.view.state.trace(&outpoint)?,
                 trace => trace,
             };
             Ok(trace_events(&trace.unwrap_or_default()).map(Written::raw))
@@ -300,7 +300,7 @@ impl Method for TraceOf {
 struct TraceBlock {
     /// The block; the newest when absent.
     height: Option<HeightParam>,
-    /// As of which block, where `height` has none.
+    /// Block to answer as of, where `height` has none.
     tag: Option<BlockTag>,
 }
 
@@ -325,7 +325,7 @@ impl From<OutPoint> for OutpointItem {
 struct TracedMessage {
     /// Its shadow output.
     outpoint: OutpointItem,
-    /// Place of its transaction in the block.
+    /// Index of its transaction in the block.
     txindex: u32,
     #[schemars(with = "Vec<EventItem>")]
     trace: Box<RawValue>,
@@ -342,7 +342,7 @@ impl Method for TraceBlock {
         let height = HeightParam::height(self.height.as_ref(), self.tag.as_ref(), context)?;
         let traces = alkanes::read(context, height, None, move |moment| {
             let limits = moment.view.limits;
-            // In the answer every byte is two digits.
+            // A byte is two digits in the answer.
             let bytes_max = limits.answer_bytes_max as u64 / 2;
             let traced = moment.view.state.traces_of_block(moment.view.height, bytes_max)?;
             let traced = traced.ok_or(ViewError::TooLarge)?;
@@ -371,7 +371,7 @@ impl Method for TraceBlock {
     }
 }
 
-/// What an output holds.
+/// Alkanes of an output.
 ///
 /// With a tag the answer is an array of tokens and values, without one an object. The first parameter may also be the txid, with the
 /// number of the output, a tag and the protocol tag after it.
@@ -380,11 +380,11 @@ struct ByOutpoint {
     /// The output as an object `{txid, vout, protocolTag?}`, or its txid.
     #[schemars(with = "OutpointOrTxid")]
     outpoint: Verbatim,
-    /// As of which block; after a txid the number of the output.
+    /// Block to answer as of; after a txid the index of the output.
     tag: Option<Verbatim>,
-    /// After a txid, as of which block; the newest when absent.
+    /// After a txid: the block to answer as of; the newest when absent.
     block_tag: Option<BlockTag>,
-    /// After a txid: 1, or nothing is held.
+    /// After a txid: the protocol tag; for any other than 1 the answer is empty.
     protocol_tag: Option<Text>,
 }
 
@@ -419,7 +419,7 @@ impl Method for ByOutpoint {
     }
 }
 
-/// What the unspent outputs of an address hold.
+/// Alkanes of the unspent outputs of an address.
 #[derive(Deserialize, JsonSchema)]
 struct ByAddress {
     /// An address, or an object `{address, protocolTag?}`.
@@ -427,7 +427,7 @@ struct ByAddress {
     address: Verbatim,
     /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
-    /// After an address: 1, or nothing is held.
+    /// After an address: the protocol tag; for any other than 1 the answer is empty.
     protocol_tag: Option<Text>,
 }
 
@@ -460,7 +460,7 @@ impl Method for ByAddress {
     }
 }
 
-/// Alkanes that outputs held for the first time in a block.
+/// Alkanes that first appeared in outputs in a block.
 #[derive(Deserialize, JsonSchema)]
 struct ByHeight {
     /// The block; the newest when absent.
@@ -479,7 +479,7 @@ struct ByHeightAnswer {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FirstSeen {
-    /// The same as `id`.
+    /// Alias of `id`.
     rune_id: IdDigits,
     id: IdDigits,
     name: String,
@@ -541,7 +541,7 @@ impl Method for SpendablesByAddress {
 /// A value in the storage of a contract: `0x` and hexadecimal digits, empty where there is none.
 #[derive(Deserialize, JsonSchema)]
 struct GetStorageAt {
-    /// Which value.
+    /// The contract and the key.
     request: StorageRequest,
     /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
@@ -562,7 +562,7 @@ impl Method for GetStorageAt {
     }
 }
 
-/// What a contract holds.
+/// Alkanes that a contract holds.
 #[derive(Deserialize, JsonSchema)]
 struct GetInventory {
     /// The contract.
@@ -571,7 +571,7 @@ struct GetInventory {
     tag: Option<BlockTag>,
 }
 
-/// What a contract holds.
+/// Alkanes that a contract holds.
 #[derive(Serialize, JsonSchema)]
 struct Inventory {
     alkanes: Vec<TransferItem>,
@@ -612,20 +612,20 @@ impl Method for Sequence {
     }
 }
 
-/// Payments of the wrapped-bitcoin contract that are not made yet.
+/// Pending payments of the wrapped-bitcoin contract.
 #[derive(Deserialize, JsonSchema)]
 struct Unwrap {
     /// Block to answer as of; the newest when absent.
     tag: Option<BlockTag>,
 }
 
-/// Payments that are not made yet.
+/// Pending payments.
 #[derive(Serialize, JsonSchema)]
 struct PendingPayments {
     payments: Vec<PendingPayment>,
 }
 
-/// A payment.
+/// A pending payment.
 #[derive(Serialize, JsonSchema)]
 struct PendingPayment {
     /// The output that the wrapped bitcoin was burnt with.
@@ -635,7 +635,7 @@ struct PendingPayment {
     fulfilled: bool,
 }
 
-/// What is to be paid.
+/// The output to be paid.
 #[derive(Serialize, JsonSchema)]
 struct PaymentOutput {
     /// Satoshis.
@@ -666,7 +666,7 @@ impl Method for Unwrap {
     }
 }
 
-/// Views that have no JSON form here.
+/// Views without a JSON form.
 macro_rules! views_in_digits {
     ($($method:ident $name:literal;)*) => {
         $(

@@ -1,4 +1,4 @@
-//! `btc_*`: the node's own read methods, through the list of what may pass ([`NODE`]).
+//! `btc_*`: the node's own read methods, restricted to an allow list ([`NODE`]).
 
 use std::future::ready;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::methods::{
 };
 use crate::state::{Caller, Node, RequestContext};
 
-/// Three come from the index, so that they agree with everything else that is answered.
+/// Three come from the index, so that they agree with all other answers.
 pub(super) static BTC: Surface<()> = Surface::new(
     "btc",
     &[
@@ -51,13 +51,13 @@ fn tip(context: &RequestContext) -> Result<BlockId, ApiError> {
     context.tip().ok_or_else(ApiError::starting)
 }
 
-/// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
-/// mining methods, and none that takes private keys. Left out of the reads are those that keep a node busy for minutes
-/// (`gettxoutsetinfo`, `scantxoutset`, `scanblocks`, `verifychain`), those that wait, and those that reveal where the node is.
-/// Parameters and results are the node's own; the node checks them.
+/// Methods passed to the node: its read methods, and the three that submit transactions. Never wallet, control, peer or mining
+/// methods, and none that takes private keys. Excluded are reads that keep a node busy for minutes (`gettxoutsetinfo`,
+/// `scantxoutset`, `scanblocks`, `verifychain`), that wait, or that reveal the node's address. Parameters and results are the
+/// node's own; the node checks them.
 pub(super) static NODE: Surface<()> = Surface::new("btc", &PASSED);
 
-/// A method that passes, with the shape of the node's answer.
+/// A method that is passed to the node, with the shape of its answer.
 const fn node<A: JsonSchema>(
     name: &'static str,
     summary: &'static str,
@@ -69,7 +69,7 @@ const fn node<A: JsonSchema>(
         Box::pin(async move {
             let sent = params.first().filter(|_| method.name() == "sendrawtransaction").cloned();
             let answer = pass(context, method.name(), params).await?;
-            // What the node has taken is known to us at once.
+            // The live set learns of an accepted transaction at once.
             if let Some(Ok(hex)) = sent.map(|raw| serde_json::from_str::<String>(raw.get())) {
                 accepted(context, &hex).await;
             }
@@ -108,7 +108,7 @@ const OF_PSBTS: &str = r#"[["cHNidP8BAAoCAAAAAAAAAAAAAA==","cHNidP8BAAoCAAAAAAAA
 const OF_NEW: &str =
     r#"[[{"txid":"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b","vout":0}],[{"data":"00"}]]"#;
 
-#[rustfmt::skip] // what a method is, then its parameters and an example
+#[rustfmt::skip] // description of a method, then its parameters and an example
 static PASSED: [Declared<()>; 46] = [
     node::<Object>("analyzepsbt", "What a PSBT still lacks", &[PSBT], OF_PSBT),
     node::<String>("combinepsbt", "PSBTs of one transaction as one", &[needs::<Vec<String>>("txs")], OF_PSBTS),
@@ -182,7 +182,7 @@ static PASSED: [Declared<()>; 46] = [
     node::<Vec<Object>>("getmempoolfeeratediagram", "Fees and sizes of the mempool, best first", &[], "[]"),
 ];
 
-/// Bitcoin Core's code and words for a height that does not exist.
+/// Bitcoin Core's code and message for a height that does not exist.
 const OUT_OF_RANGE: (i64, &str) = (-8, "Block height out of range");
 
 /// Hash of the indexed block at a height.
@@ -214,7 +214,7 @@ impl Method for BlockHashAt {
     }
 }
 
-/// Asks the node what a caller asks and hands over what it says, a few calls of all and fewer of one caller at a time.
+/// Passes a caller's call to the node and returns its answer, with limits on concurrent calls in all and per caller.
 pub(crate) async fn pass(context: &RequestContext, method: &'static str, params: Vec<Box<RawValue>>) -> RpcResult {
     node_cost::check(method, &params, matches!(context.caller(), Caller::Key(_)))?;
     let permit = context.permit(&context.shared().node_calls).await.ok_or_else(ApiError::panicked)?;
@@ -224,7 +224,7 @@ pub(crate) async fn pass(context: &RequestContext, method: &'static str, params:
     let held = Arc::new(Mutex::new(context.held_bytes(HeldFor::Node)));
     let node = Arc::clone(context.node());
     let bytes_max = context.limits().response_bytes_max;
-    // A task of its own holds the permit until the node has answered, for the node goes on when the caller has left.
+    // A separate task holds the permit until the node has answered, as the node continues when the caller disconnects.
     let call = async move {
         let _permit = permit;
         let keep = Arc::clone(&held);
@@ -244,12 +244,12 @@ pub(crate) async fn pass(context: &RequestContext, method: &'static str, params:
     }
 }
 
-/// Asks the node on behalf of all callers, where one answer serves many.
+/// Calls the node on behalf of all callers, for answers that are shared.
 pub(super) async fn ask(node: &dyn Node, method: &str, params: &[Box<RawValue>]) -> RpcResult {
     node.rpc(method, params).await.map_err(|error| from_node(&error))
 }
 
-/// Errors of the node's own keep code and message; everything else says only that the node is not available.
+/// Errors reported by the node keep code and message; all others are reported only as an unavailable node.
 pub(super) fn from_node(error: &NodeError) -> ApiError {
     match error {
         NodeError::Rpc { code, message } => ApiError::new(ErrorKind::of_node(*code), message.clone()),
@@ -320,18 +320,20 @@ mod tests {
     }
 
     #[test]
-    fn only_the_nodes_own_errors_tell_their_words() {
-        let told = from_node(&NodeError::Rpc { code: -26, message: "bad-txns-inputs-missingorspent".into() });
-        assert_eq!((told.kind.rpc_code, told.message.as_ref()), (-26, "bad-txns-inputs-missingorspent"));
+    fn only_errors_reported_by_the_node_keep_their_message() {
+        let reported = from_node(&NodeError::Rpc { code: -26, message: "bad-txns-inputs-missingorspent".into() });
+        assert_eq!((reported.kind.rpc_code, reported.message.as_ref()), (-26, "bad-txns-inputs-missingorspent"));
         for error in [
             NodeError::Unavailable("http://10.0.0.7:8332".into()),
             NodeError::Unauthorized,
             NodeError::Invalid("10.0.0.7".into()),
         ] {
-            let told = serde_json::to_string(&from_node(&error)).unwrap();
+            let reported = serde_json::to_string(&from_node(&error)).unwrap();
             assert!(
-                told.contains("UPSTREAM_UNAVAILABLE") && told.contains("-32603") && !told.contains("10.0.0.7"),
-                "{told}"
+                reported.contains("UPSTREAM_UNAVAILABLE")
+                    && reported.contains("-32603")
+                    && !reported.contains("10.0.0.7"),
+                "{reported}"
             );
         }
     }

@@ -1,5 +1,5 @@
 //! `/v4/<KEY>/btcusd`: the views of the pool index over JSON-RPC, `metashrew_view` and `metashrew_height` (docs/api.md,
-//! "Pool index"). Messages are those of `proto/cryptoswap.proto`, which is to be had at `/v4/proto/cryptoswap.proto`.
+//! "Pool index"). Messages are those of `proto/cryptoswap.proto`, served at `/v4/proto/cryptoswap.proto`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use paraffin_primitives::{AlkaneId, Height};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::kept::Kept;
+use super::answer_cache::AnswerCache;
 use super::{RpcResult, RpcSurface, to_raw};
 use crate::alkanes::{self, Fault, hex};
 use crate::errors::{ApiError, rpc_code};
@@ -22,12 +22,12 @@ use crate::state::{BoxFuture, RequestContext};
 /// The pool index as a surface.
 pub(super) struct BtcusdRpc {
     rules: Arc<PoolRules>,
-    kept: Kept,
+    cache: AnswerCache,
 }
 
 impl BtcusdRpc {
     pub(super) fn new(rules: PoolRules) -> Self {
-        Self { rules: Arc::new(rules), kept: Kept::default() }
+        Self { rules: Arc::new(rules), cache: AnswerCache::default() }
     }
 }
 
@@ -43,13 +43,13 @@ impl RpcSurface for BtcusdRpc {
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        // What is kept needs no more room than its answer: the future that computes one is large.
-        let kept = (method == View::NAME).then(|| self.kept.get(context.snapshot(), &question(&params))).flatten();
-        match kept {
+        // A cached answer avoids the allocation of the large future that computes one.
+        let cached = (method == View::NAME).then(|| self.cache.get(context.snapshot(), &question(&params))).flatten();
+        match cached {
             Some(answer) => Box::pin(std::future::ready(Ok(answer))),
             None if method == View::NAME => Box::pin(async move {
                 let answer = BTCUSD.call(context, self, method, &params).await?;
-                self.kept.put(context.snapshot(), &question(&params), &answer);
+                self.cache.put(context.snapshot(), &question(&params), &answer);
                 Ok(answer)
             }),
             None => BTCUSD.serve(context, self, method, &params),
@@ -57,8 +57,8 @@ impl RpcSurface for BtcusdRpc {
     }
 }
 
-/// What is asked, by which answers are kept: many ask the same between two blocks. No text of JSON is two such texts with a line
-/// between them, so two questions never look alike.
+/// Cache key of a call: many callers send the same one between two blocks. No JSON text is two JSON texts with a line break between
+/// them, so keys of different calls differ.
 fn question(params: &Params) -> String {
     let mut question = String::with_capacity(params.raw().iter().map(|value| value.get().len() + 1).sum());
     for value in params.raw() {

@@ -54,7 +54,7 @@ fn now() -> u64 {
     u64::try_from(unix_millis() / 1_000).unwrap_or_default()
 }
 
-/// A text that may be a code; whether it is one is for the board to say.
+/// A text that may be a currency code; the board decides.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(inline, extend("minLength" = 1, "maxLength" = CODE_CHARS_MAX))]
@@ -75,14 +75,14 @@ const NOT_PRICED: ErrorCase = ErrorCase {
     when: "A currency is none of the twenty, or the pair has no rate now: `data` has `missing` and `reason`",
 };
 
-/// What a currency costs in others.
+/// Exchange rates of a currency.
 #[derive(Deserialize, JsonSchema)]
 struct Rates {
-    /// The currency that is one: `USD` when absent.
+    /// The base currency; `USD` when absent.
     base: Option<Code>,
-    /// The currencies to give; all when absent.
+    /// The currencies to answer; all when absent.
     quotes: Option<List<Code, QUOTES_MAX>>,
-    /// Whether to name the sources of each rate; they are not when absent.
+    /// Whether to list the sources of each rate; `false` when absent.
     provenance: Option<bool>,
 }
 
@@ -98,18 +98,18 @@ struct RatesAnswer {
     /// Whether even the freshest is older than `stale_after_hours`.
     stale: bool,
     base: &'static str,
-    /// By code, how many of it one of the base costs.
+    /// By code, units of the currency for one of the base.
     rates: ByName<String>,
     /// Codes that were asked for and have no rate.
     missing: Vec<String>,
     /// By code: `no_quotes`, `unsupported` or `stale_beyond_limit`.
     missing_reasons: ByName<&'static str>,
-    /// By code, but of the dollar.
+    /// By code, without the dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     provenance: Option<ByName<RateProvenance>>,
 }
 
-/// What a rate was made of.
+/// Sources of a rate.
 #[derive(Serialize, JsonSchema)]
 struct RateProvenance {
     /// Units of the currency for one dollar.
@@ -118,7 +118,7 @@ struct RateProvenance {
     sources: Vec<RateSource>,
 }
 
-/// What one source said of a rate.
+/// The quote of one source.
 #[derive(Serialize, JsonSchema)]
 struct RateSource {
     source: String,
@@ -179,7 +179,7 @@ impl<'de> Deserialize<'de> for AmountParam {
     }
 }
 
-/// An amount of one currency in another.
+/// Converts an amount of one currency to another.
 #[derive(Deserialize, JsonSchema)]
 struct Convert {
     /// The currency of the amount.
@@ -204,7 +204,7 @@ struct ConvertAnswer {
     stale: bool,
     from: &'static str,
     to: &'static str,
-    /// How many of `to` one of `from` costs, 12 significant digits.
+    /// Units of `to` for one of `from`, 12 significant digits.
     rate: String,
     /// 12 decimal places at most.
     result: String,
@@ -234,13 +234,13 @@ impl Method for Convert {
     }
 }
 
-/// How the sources do.
+/// State of the sources.
 ///
-/// It has no errors of its own: without any rate it answers that there is none.
+/// It has no errors of its own: without any rate the answer says so.
 #[derive(Deserialize, JsonSchema)]
 struct Status {}
 
-/// How old the rates are, and of which sources.
+/// Age of the rates, and state of their sources.
 #[derive(Serialize, JsonSchema)]
 struct StatusAnswer {
     /// Of the freshest rate.
@@ -253,21 +253,21 @@ struct StatusAnswer {
     sources: Vec<SourceAnswer>,
 }
 
-/// A source as the operator has set it.
+/// A configured source.
 #[derive(Serialize, JsonSchema)]
 struct SourceAnswer {
     name: String,
-    /// What it is, as `[[forex.sources]]` has it.
+    /// Its kind, as in `[[forex.sources]]`.
     kind: &'static str,
-    /// How many currencies it has.
+    /// Number of currencies that it quotes.
     currencies: usize,
     /// The time of its freshest rate.
     as_of: Option<String>,
     /// When it answered last.
     answered_at: Option<String>,
-    /// Why the last question failed.
+    /// Why the last poll failed.
     failure: Option<String>,
-    /// By code, why a rate was not taken.
+    /// By code, why a quote was rejected.
     refused: ByName<String>,
 }
 
@@ -290,7 +290,7 @@ impl Method for Status {
     }
 }
 
-/// Which currencies there are, and which have a rate now.
+/// Supported currencies, and which of them have a rate now.
 #[derive(Deserialize, JsonSchema)]
 struct Currencies {}
 
@@ -371,13 +371,13 @@ fn source(source: SourceStatus) -> SourceAnswer {
     }
 }
 
-/// What operators see: how old rates are, and how the sources do. Names of sources are the operator's own.
+/// Metrics: ages of the rates and state of the sources. Names of sources are the operator's own.
 #[allow(clippy::cast_precision_loss)] // metrics need no exact values
 fn measure(board: &Board, meter: &Meter<'_>, now: u64) {
     let ages =
         board.rates(Currency::USD.code(), None, false, now).map(|rates| rates.freshness.ages).unwrap_or_default();
     for currency in Currency::all().filter(|currency| *currency != Currency::USD) {
-        let age = ages.iter().find(|(told, _)| *told == currency).map_or(f64::NAN, |(_, age)| *age as f64);
+        let age = ages.iter().find(|(code, _)| *code == currency).map_or(f64::NAN, |(_, age)| *age as f64);
         let text = "Age of the rate to the US dollar; NaN where there is none";
         meter.gauge("paraffin_forex_rate_age_seconds", text, &[("currency", currency.code())], age);
     }
@@ -385,7 +385,7 @@ fn measure(board: &Board, meter: &Meter<'_>, now: u64) {
         let label = [("source", source.name.as_str())];
         let age = source.as_of.map_or(f64::NAN, |time| now.saturating_sub(time) as f64);
         meter.gauge("paraffin_forex_source_age_seconds", "Age of a source's freshest rate", &label, age);
-        let text = "Currencies that a source tells";
+        let text = "Currencies that a source quotes";
         meter.gauge("paraffin_forex_source_currencies", text, &label, source.currencies as f64);
         meter.count("paraffin_forex_polls_total", "Questions to a source", &label, source.polls);
         let text = "Questions to a source that brought no rates";

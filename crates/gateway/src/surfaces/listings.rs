@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/udf/…`, `/v4/<KEY>/dexscreener/…` and `/v4/<KEY>/coingecko/…`: markets in the forms of those who list them
+//! `/v4/<KEY>/udf/…`, `/v4/<KEY>/dexscreener/…` and `/v4/<KEY>/coingecko/…`: markets in the formats of listing services
 //! (docs/listings.md). The routes are declared in `rest/listings`.
 
 use hyper::Method;

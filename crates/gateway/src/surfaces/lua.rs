@@ -1,7 +1,7 @@
-//! `lua_*`, and the same by the names `sandshrew_*`: scripts of callers, run away from this process (docs/lua.md).
+//! `lua_*`, also under the names `sandshrew_*`: scripts of callers, run in a separate process (docs/lua.md).
 //!
-//! What a script asks goes the way of its caller's own calls: the same key, the same methods, the same snapshot. It counts
-//! as the one request that it came in.
+//! Calls of a script are handled like its caller's own: the same key, methods and snapshot. The script and its calls count as one
+//! request.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -28,17 +28,17 @@ pub(super) static LUA: Surface<()> =
     Surface::new("lua", &[Declared::of::<EvalScript>(), Declared::of::<SaveScript>(), Declared::of::<EvalSaved>()])
         .admitting(|context| scripts(context).map(drop));
 
-/// Code of what a script does wrong while it runs, and of what it uses too much of.
+/// Code of runtime errors of a script and of exceeded limits.
 const SCRIPT_FAILED: i64 = -1;
-/// Digits of a hash that a message shows.
+/// Digits of a hash in an error message.
 const HASH_DIGITS_SHOWN: usize = 16;
 
-/// What an instance that runs scripts gives the gateway.
+/// The script runner and store of an instance.
 #[derive(Clone)]
 pub struct ScriptParts {
-    /// Runs them.
+    /// Runs scripts.
     pub runner: Arc<dyn Runner>,
-    /// Keeps those that are saved.
+    /// Stores saved scripts.
     pub store: Arc<dyn ScriptStore>,
 }
 
@@ -55,7 +55,7 @@ const BUSY: ErrorCase =
 const SCRIPTS_FULL: ErrorCase =
     ErrorCase { code: rpc_code::INTERNAL, name: "SCRIPTS_FULL", when: "The account keeps as many scripts as it may" };
 
-/// What runs and keeps scripts.
+/// The surface.
 fn scripts(context: &RequestContext) -> Result<&ScriptParts, ApiError> {
     let scripts = context.shared().scripts.as_ref();
     scripts.ok_or_else(|| LUA_NOT_ENABLED.error("this instance does not run scripts"))
@@ -89,7 +89,7 @@ pub(super) struct ScriptResult {
 struct ScriptResultError {
     code: i64,
     message: String,
-    /// What a program can tell errors apart by.
+    /// Machine-readable kind of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
 }
@@ -117,14 +117,14 @@ async fn run(context: &RequestContext, source: String, arguments: Vec<RawParam>)
     Ok(ScriptResult::new(outcome))
 }
 
-/// Keeps a Lua script by the SHA-256 of its source.
+/// Saves a Lua script under the SHA-256 of its source.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SaveScript {
     /// The source.
     script: String,
 }
 
-/// By what the script is kept.
+/// The key of the saved script.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SavedScript {
     /// SHA-256 of the source, 64 hexadecimal digits.
@@ -158,10 +158,10 @@ impl Method for SaveScript {
     }
 }
 
-/// Runs a script that was kept.
+/// Runs a saved script.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct EvalSaved {
-    /// By what it is kept, `0x` before it or not.
+    /// SHA-256 of its source, with or without `0x`.
     hash: String,
     /// What the script finds in `args`, any number of parameters.
     #[serde(rename = "argument")]
@@ -207,7 +207,7 @@ impl ScriptResult {
     }
 }
 
-/// What a script did wrong.
+/// The error of a script.
 fn of_script(error: &ScriptError) -> ApiError {
     let message = error.to_string();
     match error {
@@ -232,7 +232,7 @@ fn not_run(error: NotRun) -> ApiError {
     }
 }
 
-/// Whose limits a saved script counts for.
+/// The owner whose limits a saved script counts against.
 fn owner(context: &RequestContext) -> ScriptOwner {
     match context.caller() {
         Caller::Key(record) => ScriptOwner::Keys(record.account),
@@ -245,7 +245,7 @@ fn owner(context: &RequestContext) -> ScriptOwner {
     }
 }
 
-/// Whose scripts wait for each other.
+/// The caller among whose scripts permits are shared.
 fn caller(context: &RequestContext) -> String {
     match (context.caller(), context.caller_id()) {
         (Caller::Key(record), _) => format!("account:{}", record.account.0),
@@ -254,7 +254,7 @@ fn caller(context: &RequestContext) -> String {
     }
 }
 
-/// Permits for the scripts of an instance: as many as run at the same time, half of them for anonymous callers together.
+/// Permits for concurrent scripts of an instance, at most half of them for anonymous callers together.
 pub(crate) fn permits(scripts: Option<&ScriptParts>) -> FairSemaphore {
     let (all, own) = scripts.map_or((1, 1), |scripts| {
         let settings = scripts.runner.settings();
@@ -270,7 +270,7 @@ async fn permit(context: &RequestContext, scripts: &ScriptParts) -> Result<FairP
     permit.ok().flatten().ok_or_else(|| not_run(NotRun::Busy))
 }
 
-/// Answers a script's calls as its caller's.
+/// Answers a script's calls as calls of its caller.
 struct CallerHost<'c>(&'c RequestContext);
 
 impl Host for CallerHost<'_> {

@@ -18,7 +18,7 @@ use crate::state::{BoxFuture, RequestContext};
 /// The families, each the methods whose names begin with its name and `_`, in the order in which they are described.
 static FAMILIES: [&Surface<()>; 8] = [&BTC, &ESPLORA, &ORD, &METASHREW, &ALKANES, &SANDSHREW, &LUA, &ADMIN];
 
-/// Names that clients write for others, by the family; without punctuation.
+/// Alternative names that clients use, by family; without punctuation.
 const OTHER_NAMES: [(&str, &str, &str); 4] = [
     ("esplora", "posttx", "broadcast"),
     ("ord", "inscriptionsinblock", "inscriptions::block"),

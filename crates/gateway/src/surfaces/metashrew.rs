@@ -29,7 +29,7 @@ pub(super) static METASHREW: Surface<()> = Surface::new(
     ],
 );
 
-/// Newest height that is answered from: that of the program or of the contract index where there is one.
+/// Newest height of the views: that of the hosted program, or of the contract index where there is one.
 fn newest(context: &RequestContext) -> Result<Height, ApiError> {
     if let Some(program) = hosted::of(context) {
         return hosted::newest(context, &**program);
@@ -135,7 +135,7 @@ async fn object_view(
     answer.map(Written::raw)
 }
 
-/// A view as it would answer after one more block, which is run aside and forgotten.
+/// The answer of a view after one more block, which is executed on a copy and discarded.
 #[derive(Deserialize, JsonSchema)]
 struct Preview {
     /// The consensus encoding of a block.
@@ -256,7 +256,7 @@ struct BlockDigestAnswer {
     modules: ByName<ModuleDigestAnswer>,
 }
 
-/// What a module wrote in a block.
+/// Digests of a module's writes in a block.
 #[derive(Serialize, JsonSchema)]
 struct ModuleDigestAnswer {
     /// Version of the module's tables.

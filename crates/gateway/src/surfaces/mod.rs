@@ -2,6 +2,7 @@
 
 mod admin;
 mod alkanes;
+mod answer_cache;
 mod btc;
 mod btcusd;
 pub(crate) mod esplora;
@@ -9,7 +10,6 @@ mod esplora_http;
 mod espo;
 mod events;
 mod forex;
-mod kept;
 mod listings;
 mod lua;
 mod main_rpc;
@@ -53,7 +53,7 @@ pub(crate) use main_rpc::MainRpc;
 pub(crate) static DECLARED: [&dyn Described; 6] =
     [&espo::ESPO, &btcusd::BTCUSD, &mempool::MEMPOOL, &forex::FOREX, &reorg::REORG, &webhooks::WEBHOOKS];
 
-/// What a JSON-RPC call answers.
+/// The answer of a JSON-RPC call.
 pub type RpcResult = Result<Box<RawValue>, ApiError>;
 
 /// A JSON-RPC surface.
@@ -63,7 +63,7 @@ pub trait RpcSurface: Send + Sync {
         Flavour::Standard
     }
 
-    /// Name for metrics, from a small closed set; never anything that a caller chose.
+    /// Name for metrics, from a small closed set; never text of a caller.
     fn family(&self, method: &str) -> &'static str;
 
     /// Whether a request for `method` may have the larger body.
@@ -89,7 +89,7 @@ pub struct HttpRequest {
     pub headers: HeaderMap,
     /// The whole body.
     pub body: Bytes,
-    /// What a stream is made of, when the request asks for a WebSocket.
+    /// The pending upgrade, when the request asks for a WebSocket.
     pub upgrade: Option<Upgrade>,
     /// What a stream lives as long as.
     pub(crate) credential: Credential,
@@ -111,7 +111,7 @@ pub trait HttpSurface: Any + Send + Sync {
     fn measure(&self, _meter: &Meter<'_>) {}
 }
 
-/// What serves a keyed surface. Plain HTTP is asked first, then a POST goes to JSON-RPC.
+/// The handlers of a keyed surface: plain HTTP first, then JSON-RPC for a POST.
 #[derive(Clone, Default)]
 pub struct KeyedHandler {
     /// Plain HTTP requests.
@@ -176,7 +176,7 @@ impl KeyedHandler {
         Self { http: Some(Arc::clone(&surface) as Arc<dyn HttpSurface>), rpc: Some(surface) }
     }
 
-    /// The book of orders that others keep, for [`crate::KeyedSurface::Orderbook`].
+    /// The orderbook fed by external sources, for [`crate::KeyedSurface::Orderbook`].
     pub fn orderbook(orderbook: Arc<paraffin_orderbook::Orderbook>) -> Self {
         Self { http: Some(Arc::new(orderbook::OrderbookHttp(orderbook))), rpc: None }
     }
@@ -197,7 +197,7 @@ impl KeyedHandler {
     }
 }
 
-/// Writes a number, the most frequent result, into exactly the memory that it takes.
+/// Writes a number, the most frequent result, without spare capacity.
 pub(crate) fn integer_to_raw(number: u32) -> RpcResult {
     let mut digits = number.to_string();
     digits.shrink_to_fit();

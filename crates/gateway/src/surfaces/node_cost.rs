@@ -1,4 +1,4 @@
-//! What a call may cost the node, checked before it is passed on: a node does not stop when its caller leaves.
+//! Bounds on the cost of a call to the node, checked before it is passed on: a node does not stop when the caller disconnects.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -16,10 +16,10 @@ const RANGE_DEFAULT: u64 = 1_001;
 /// Verbosity of `getblock` at which the inputs of each transaction are shown with what they spend: about 100 MB for a full block.
 const VERBOSITY_OF_TRANSACTIONS: i64 = 2;
 
-/// Refuses what would keep the node busy for long.
+/// Refuses calls that would keep the node busy for long.
 ///
 /// # Errors
-/// -32602 with what is allowed.
+/// -32602 with the allowed bounds.
 pub(super) fn check(method: &str, params: &[Box<RawValue>], has_key: bool) -> Result<(), ApiError> {
     let first = params.first().map(AsRef::as_ref);
     let second = params.get(1).map(AsRef::as_ref).filter(|raw| raw.get() != "null");
@@ -34,7 +34,7 @@ pub(super) fn check(method: &str, params: &[Box<RawValue>], has_key: bool) -> Re
 
 fn check_verbosity(raw: Option<&RawValue>, has_key: bool) -> Result<(), ApiError> {
     let most = if has_key { VERBOSITY_OF_TRANSACTIONS } else { VERBOSITY_OF_TRANSACTIONS - 1 };
-    // What is no number is 0, 1, or refused by the node.
+    // A verbosity that is not a number is 0, 1, or refused by the node.
     let Some(raw) = raw.filter(|raw| raw.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()))
     else {
         return Ok(());
@@ -70,7 +70,7 @@ fn indices(raw: &RawValue) -> Result<u64, ApiError> {
 
 /// A descriptor, and the number of indices for which it is derived.
 fn check_descriptor(raw: Option<&RawValue>, count: Option<u64>) -> Result<(), ApiError> {
-    // What is no text is refused by the node.
+    // A descriptor that is not a string is refused by the node.
     let Some(text) = raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()) else { return Ok(()) };
     if text.len() > DESCRIPTOR_BYTES_MAX {
         return Err(ApiError::invalid(format!("a descriptor has at most {DESCRIPTOR_BYTES_MAX} characters")));

@@ -1,7 +1,7 @@
-//! What outputs hold, as JSON in every shape that clients of `alkanes_*` and `metashrew_view` read.
+//! Alkanes of outputs, as JSON in every shape that clients of `alkanes_*` and `metashrew_view` read.
 //!
-//! Two families of clients read the same methods differently. A row therefore has the members of both; where they clash,
-//! the form of the request shows who asks ([`Order`], and the tag of `alkanes_protorunesbyoutpoint`).
+//! Two families of clients read the same methods differently. A row therefore has the members of both; where they conflict, the
+//! form of the request tells the families apart ([`Order`], and the tag of `alkanes_protorunesbyoutpoint`).
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, ScriptBuf, Txid};
@@ -18,12 +18,12 @@ use crate::state::RequestContext;
 /// The protocol tag of alkanes.
 const ALKANES: u128 = 1;
 
-/// How txids of an answer are written.
+/// Byte order of the txids of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
-    /// As everywhere else.
+    /// Display order, as everywhere else.
     Display,
-    /// Reversed, as some clients expect and turn around themselves.
+    /// Reversed, as some clients expect and reverse themselves.
     Internal,
 }
 
@@ -112,7 +112,7 @@ fn output(held: &OutputHoldings) -> Value {
     })
 }
 
-/// Whether a request asks about alkanes; no tag means them.
+/// Whether a request is about alkanes; they are the default without a tag.
 fn is_alkanes(input: &Value) -> Result<bool, ApiError> {
     match input.get("protocolTag").or_else(|| input.get("protocol_tag")).filter(|tag| !tag.is_null()) {
         None => Ok(true),
@@ -162,21 +162,21 @@ pub(super) fn outpoint(input: &Value) -> Result<OutPoint, ApiError> {
     Ok(OutPoint { txid, vout })
 }
 
-/// The same output with the bytes of the txid turned around.
-pub(super) fn turned(outpoint: &OutPoint) -> OutPoint {
+/// The outpoint with the bytes of the txid reversed.
+pub(super) fn with_reversed_txid(outpoint: &OutPoint) -> OutPoint {
     OutPoint { txid: reversed(&outpoint.txid), vout: outpoint.vout }
 }
 
-/// What an output holds, the txid taken in the order that names an output.
+/// The holdings of an output, the txid read in whichever byte order names an output, `first` first.
 fn held_in_either_order(
-    asked: &OutPoint,
+    outpoint: &OutPoint,
     first: Order,
     moment: &Moment<'_>,
 ) -> Result<Option<OutputHoldings>, ViewError> {
-    let turned = turned(asked);
+    let reversed = with_reversed_txid(outpoint);
     let (first, second) = match first {
-        Order::Display => (*asked, turned),
-        Order::Internal => (turned, *asked),
+        Order::Display => (*outpoint, reversed),
+        Order::Internal => (reversed, *outpoint),
     };
     match views::held_by_output(&first, &moment.view)? {
         Some(held) => Ok(Some(held)),
@@ -190,9 +190,9 @@ pub(super) async fn by_outpoint(
     input: &Value,
     height: Option<Height>,
 ) -> Result<Value, ApiError> {
-    let (asked, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
+    let (requested, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
     let found = alkanes::read(context, height, None, move |moment| {
-        let Some(mut held) = held_in_either_order(&asked, Order::Display, moment)? else { return Ok(None) };
+        let Some(mut held) = held_in_either_order(&requested, Order::Display, moment)? else { return Ok(None) };
         if !is_alkanes {
             held.clear();
         }
@@ -205,7 +205,7 @@ pub(super) async fn by_outpoint(
     // An unknown output holds nothing.
     Ok(found.await?.unwrap_or_else(|| {
         json!({
-            "outpoint": { "txid": asked.txid.to_string(), "vout": asked.vout },
+            "outpoint": { "txid": requested.txid.to_string(), "vout": requested.vout },
             "output": { "value": 0, "script": "" },
             "value": 0,
             "height": 0,
@@ -218,15 +218,15 @@ pub(super) async fn by_outpoint(
     }))
 }
 
-/// The same as an array, `[{token:{id,name,symbol}, value}]`, all hexadecimal.
+/// Holdings of an output as an array, `[{token:{id,name,symbol}, value}]`, all hexadecimal.
 pub(super) async fn by_outpoint_as_array(
     context: &RequestContext,
     input: &Value,
     height: Option<Height>,
 ) -> Result<Value, ApiError> {
-    let (asked, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
+    let (requested, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
     let tokens = alkanes::read(context, height, None, move |moment| {
-        let held = held_in_either_order(&asked, Order::Internal, moment)?;
+        let held = held_in_either_order(&requested, Order::Internal, moment)?;
         let mut words = Words::new(&moment.view, WordsLimits::VIEWS);
         let mut tokens = Vec::new();
         for transfer in held.iter().filter(|_| is_alkanes).flat_map(OutputHoldings::listed) {
@@ -241,7 +241,7 @@ pub(super) async fn by_outpoint_as_array(
     Ok(Value::Array(tokens.await?))
 }
 
-/// How `alkanes_protorunesbyaddress` writes txids: clients that turn them around send `protocolTag` as text and no tag.
+/// Byte order of txids of `alkanes_protorunesbyaddress`: clients that reverse them send `protocolTag` as text and no tag.
 pub(super) fn order_for(has_tag: bool, input: &Value) -> Order {
     let is_text = input.get("protocolTag").is_some_and(Value::is_string);
     if is_text && !has_tag { Order::Internal } else { Order::Display }

@@ -1,8 +1,8 @@
 //! `/v4/<KEY>/reorg/<N>`: a bitcoind whose chain ends at height N, so that an indexer that starts against it walks back to N.
 //! `docs/reorg.md` describes how it is used.
 //!
-//! It keeps no state. What is real comes from the node itself, hashes included, so that a hash and the block that is asked
-//! for by it are of one chain.
+//! It is stateless. Real blocks come from the node itself, hashes included, so that a hash and the block requested by it belong to
+//! one chain.
 
 use std::future::ready;
 
@@ -48,9 +48,9 @@ pub(super) static REORG: Surface<()> =
             |context, (), _, params| {
                 let params = params.raw().to_vec();
                 Box::pin(async move {
-                    match asked_height(&params) {
+                    match requested_height(&params) {
                         Some(height) if height > target(context)? => to_raw(&synthetic_hash(height)),
-                        // Also for parameters that are none: their errors are the node's own.
+                        // Invalid parameters go to the node too: their errors are its own.
                         _ => pass(context, "getblockhash", params).await,
                     }
                 })
@@ -101,7 +101,7 @@ fn plain(method: &str) -> &str {
 }
 
 /// The height of a `getblockhash`, when it is a non-negative integer.
-fn asked_height(params: &[Box<RawValue>]) -> Option<u64> {
+fn requested_height(params: &[Box<RawValue>]) -> Option<u64> {
     match params {
         [only] => parse_unsigned(only.get()),
         _ => None,
@@ -114,13 +114,13 @@ fn synthetic_hash(height: u64) -> String {
     format!("{:f<48}{height:016x}", "")
 }
 
-/// What stands after `reorg/`.
+/// The path after `reorg/`.
 #[derive(Debug, PartialEq, Eq)]
 enum Target {
     Height(u64),
-    /// Missing, or no non-negative integer of 64 bits.
+    /// Missing, or not a non-negative integer of 64 bits.
     Bad,
-    /// More than a height.
+    /// A height followed by further segments.
     Longer,
 }
 
@@ -167,7 +167,7 @@ fn refusal(error: &ApiError) -> Reply {
     Reply::json(error.kind.status, body.to_string())
 }
 
-/// What GET answers: how it is used, in short.
+/// The answer to GET: a short usage text.
 fn usage(target: u64) -> String {
     format!(
         "Rollback endpoint for height {target}.
@@ -222,8 +222,8 @@ mod tests {
     #[test]
     fn the_usage_text_tells_the_depth_rule_and_the_order_of_operations() {
         let text = usage(950_564);
-        for told in ["maximum reorg depth above (its tip - 950564)", "default is 100", "no safety cap", "950565"] {
-            assert!(text.contains(told), "{told}");
+        for sentence in ["maximum reorg depth above (its tip - 950564)", "default is 100", "no safety cap", "950565"] {
+            assert!(text.contains(sentence), "{sentence}");
         }
         let places: Vec<_> = ["1. Install", "2. Set", "3. Start", "4. Stop"].map(|step| text.find(step)).into();
         assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}");
@@ -232,7 +232,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_synthetic_hash_tells_its_height_and_meets_no_target(height: u64) {
+        fn a_synthetic_hash_encodes_its_height_and_meets_no_target(height: u64) {
             let hash = synthetic_hash(height);
             prop_assert_eq!(u64::from_str_radix(&hash[48..], 16), Ok(height));
             prop_assert!(hash.parse::<bitcoin::BlockHash>().is_ok());

@@ -26,17 +26,17 @@ use crate::state::{BoxFuture, RequestContext};
 pub(super) static SANDSHREW: Surface<()> =
     Surface::new("sandshrew", &[Declared::of::<Multicall>(), Declared::of::<BalancesOf>()]).having(&[&LUA]);
 
-/// Calls of one `sandshrew_multicall`, those inside nested ones counted; beside it stands the budget of the whole request.
+/// Calls of one `sandshrew_multicall`, including nested ones; the budget of the whole request applies as well.
 const CALLS_MAX: usize = 1024;
-/// How deep multicalls may stand in each other.
+/// Maximum nesting depth of multicalls.
 const DEPTH_MAX: usize = 2;
 pub(super) const MULTICALL: &str = "sandshrew_multicall";
-/// What stands around each answer.
+/// JSON around each answer.
 const MEMBER_BYTES: usize = r#"{"result":},"#.len();
-/// Longest answer that an async thread reads through, bytes.
+/// Longest answer that is validated on an async thread, bytes.
 const CHECKED_AT_ONCE_BYTES_MAX: usize = 1 << 20;
 
-/// What is left of one multicall, those in it included.
+/// Remaining budget of one multicall, shared with nested ones.
 struct Allowance {
     calls_left: AtomicUsize,
     /// Whether a method may be called at all.
@@ -49,7 +49,7 @@ impl Allowance {
     }
 }
 
-/// A multicall that a script makes: it gets no more by it than by calls of its own.
+/// A multicall of a script, within the script's own budget of calls.
 pub(super) async fn multicall_of_script(context: &RequestContext, params: Params) -> RpcResult {
     multicall(context, params.raw(), 1, &Allowance::new(paraffin_lua::is_callable)).await
 }
@@ -70,7 +70,7 @@ struct Multicall {
 #[schemars(extend("minItems" = 1, "maxItems" = 2))]
 struct MultiCall(#[expect(dead_code, reason = "only the schema")] Vec<Value>);
 
-/// What a call of many answered.
+/// The answer of one of the calls.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "only the schema")]
@@ -121,7 +121,7 @@ fn multicall<'a>(
                     answers.push_str(part);
                 }
             }
-            // Calls that are ready at once never wait: without this the task would keep its thread until the last of them.
+            // Calls that are ready at once never yield: without this the task would occupy its thread until the last of them.
             tokio::task::yield_now().await;
         }
         answers.push(']');
@@ -129,7 +129,7 @@ fn multicall<'a>(
     })
 }
 
-/// A text that we wrote as a result. It is read through once more, a long one away from the async threads.
+/// Validates rendered JSON as a result, a long one off the async threads.
 async fn written(text: String) -> RpcResult {
     let check = |text: String| RawValue::from_string(text).map_err(|error| ApiError::internal(&error));
     if text.len() <= CHECKED_AT_ONCE_BYTES_MAX {
@@ -199,10 +199,10 @@ async fn all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     outputs.into_iter().flatten().collect()
 }
 
-/// Unspent outputs of an address, sorted by what they hold.
+/// Unspent outputs of an address, grouped by their content.
 #[derive(Deserialize, JsonSchema)]
 struct BalancesOf {
-    /// Whose.
+    /// The address, or an object with it.
     request: BalancesRequest,
 }
 
@@ -210,7 +210,7 @@ struct BalancesOf {
 #[derive(Deserialize, JsonSchema)]
 struct BalancesRequest {
     address: String,
-    /// 1 when absent; of another protocol nothing is known.
+    /// Protocol tag, 1 when absent; lists of any other are empty.
     #[serde(rename = "protocolTag", alias = "protocol_tag")]
     #[schemars(with = "Option<NaturalText>")]
     protocol_tag: Option<Verbatim>,
@@ -222,13 +222,13 @@ struct BalancesRequest {
 /// Unspent outputs in three lists, each ascending by height.
 #[derive(Serialize, JsonSchema)]
 struct Balances {
-    /// Those that hold nothing but satoshis.
+    /// Outputs without alkanes.
     spendable: Vec<Balance>,
-    /// Those that hold alkanes.
+    /// Outputs with alkanes.
     assets: Vec<Balance>,
-    /// Those that are not confirmed yet.
+    /// Unconfirmed outputs.
     pending: Vec<Balance>,
-    /// Always 0: inscriptions and runes are not looked at.
+    /// Always 0: inscriptions and runes are not considered.
     #[serde(rename = "ordHeight")]
     ord_height: Height,
     #[serde(rename = "metashrewHeight")]

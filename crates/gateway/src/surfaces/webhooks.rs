@@ -120,13 +120,13 @@ struct Id(i64);
 #[schemars(inline, extend("maxLength" = URL_BYTES_MAX))]
 struct Url(String);
 
-/// A text for people.
+/// A free-form description.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline, extend("maxLength" = DESCRIPTION_CHARS_MAX))]
 struct Description(String);
 
-/// Where events begin: the height of a block, or a cursor.
+/// Start of the events: the height of a block, or a cursor.
 #[derive(JsonSchema)]
 #[schemars(inline, with = "Verbatim", extend("type" = ["integer", "string"]))]
 struct StartParam(Start);
@@ -147,7 +147,7 @@ impl<'de> Deserialize<'de> for StartParam {
 struct Endpoint {
     id: i64,
     url: String,
-    /// As it is applied.
+    /// The filter in its normalised form.
     #[schemars(with = "RawParam")]
     filter: Box<RawValue>,
     description: Option<String>,
@@ -164,15 +164,15 @@ struct Endpoint {
     /// Attempts that have failed since the last success.
     failures: u32,
     failing_since: Option<String>,
-    /// When the waiting message is sent again, after a failure.
+    /// When the pending message is sent again, after a failure.
     next_attempt_at: Option<String>,
-    /// `webhook-id` of the message that waits for its acknowledgement.
+    /// `webhook-id` of the message that is not acknowledged yet.
     message_id: Option<String>,
-    /// Until when the secret before the present one signs as well.
+    /// Until when messages are also signed with the previous secret.
     old_secret_until: Option<String>,
 }
 
-/// An endpoint and its secret, which is shown this once.
+/// An endpoint and its secret, which is not shown again.
 #[derive(Serialize, JsonSchema)]
 struct WithSecret {
     /// `whsec_` and the base64 of 32 bytes.
@@ -206,16 +206,16 @@ fn answer(outcome: Result<EndpointRecord, WebhookError>) -> Result<Endpoint, Api
     endpoint(outcome.map_err(|error| refused(&error))?)
 }
 
-/// A new endpoint; the only time that its secret is shown.
+/// Creates an endpoint. Its secret is shown in this answer only.
 #[derive(Deserialize, JsonSchema)]
 struct Create {
-    /// Where messages go.
+    /// URL that messages are sent to.
     url: Url,
-    /// Which events; all when absent.
+    /// Filter of events; all when absent.
     filter: Option<RawParam>,
-    /// Where events begin: the height of a block, or a cursor; with the next block when absent.
+    /// Start of the events: the height of a block, or a cursor; the next block when absent.
     from: Option<StartParam>,
-    /// For people.
+    /// Free-form description.
     description: Option<Description>,
 }
 
@@ -258,17 +258,17 @@ impl Method for List {
     }
 }
 
-/// Changes an endpoint; what is absent stays as it is.
+/// Changes an endpoint; absent members stay unchanged.
 #[derive(Deserialize, JsonSchema)]
 struct Update {
     id: Id,
-    /// Where messages go, also the one that waits.
+    /// URL that messages are sent to, including the pending one.
     url: Option<Url>,
-    /// Which events, after the message that waits.
+    /// Filter of events, applied after the pending message.
     filter: Option<RawParam>,
-    /// Where events go on: the height of a block, or a cursor. The message that waits is dropped.
+    /// New position: the height of a block, or a cursor. The pending message is dropped.
     from: Option<StartParam>,
-    /// For people; empty for none.
+    /// Free-form description; empty for none.
     description: Option<Description>,
 }
 
@@ -341,16 +341,16 @@ of_endpoint! {
 }
 
 of_endpoint! {
-    /// Goes on where the delivery stopped, with the message that was not acknowledged.
+    /// Resumes the delivery with the message that was not acknowledged.
     Resume, "webhooks_resume", resume
 }
 
 of_endpoint! {
-    /// Ends an endpoint; the answer is its last state.
+    /// Deletes an endpoint; the answer is its last state.
     Delete, "webhooks_delete", delete
 }
 
-/// A new secret; the only time that it is shown. For a day the one before signs as well.
+/// Replaces the secret; the new one is shown in this answer only. For a day messages are signed with the previous one as well.
 #[derive(Deserialize, JsonSchema)]
 struct RotateSecret {
     /// Number of the endpoint.
@@ -379,12 +379,12 @@ struct Test {
     id: Id,
 }
 
-/// What came of it.
+/// Result of the delivery.
 #[derive(Serialize, JsonSchema)]
 struct Tested {
     /// Whether the server acknowledged it.
     delivered: bool,
-    /// Of the server's answer, if there was one.
+    /// HTTP status of the server's answer, if there was one.
     status: Option<u16>,
     error: Option<String>,
     message_id: String,

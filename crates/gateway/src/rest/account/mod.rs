@@ -29,13 +29,13 @@ pub(crate) use self::watched::{ScriptBudget, descriptor_scripts};
 
 const EXAMPLE: &str = r#"{"account":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
 
-/// What all addresses of an account have, in satoshis.
+/// Balance of all addresses of an account, in satoshis.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AccountBalance {
     account: AccountText,
 }
 
-/// An account, which is read where the network is known.
+/// An account as text, parsed once the network is known.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct AccountText(String);
@@ -77,7 +77,7 @@ impl Route for AccountBalance {
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AccountUtxos {
     account: AccountText,
-    /// All when absent; more than 200,000 is taken as that.
+    /// All when absent; more than 200,000 is taken as 200,000.
     limit: Option<Count>,
 }
 
@@ -112,8 +112,8 @@ impl Route for AccountUtxos {
             .collect();
         let tip = context.tip().map_or(0, |tip| tip.height);
         let mut held = alkanes_in(context, outpoints_of(outputs.iter().map(|(_, output)| output))).await?;
-        let utxos = outputs.iter().map(|(place, output)| {
-            let (address, script) = scripts[*place].clone();
+        let utxos = outputs.iter().map(|(script_index, output)| {
+            let (address, script) = scripts[*script_index].clone();
             let alkanes = held.remove(&outpoint_of(output)).unwrap_or_default();
             Utxo::new(output, address, script, tip).holding(alkanes)
         });
@@ -123,17 +123,17 @@ impl Route for AccountUtxos {
 
 /// Unspent outputs of an account.
 struct Unspent {
-    /// Each with the place of its script.
+    /// Each with the index of its script.
     outputs: Vec<(usize, UnspentOutput)>,
-    /// Also those that a limit left out.
+    /// Number of all outputs, including those beyond the limit.
     total: u64,
 }
 
 /// An account as of one snapshot.
 struct Account {
     scripts: Vec<UsedScript>,
-    places: HashMap<[u8; 32], usize>,
-    /// Unconfirmed transactions that touch it.
+    indices: HashMap<[u8; 32], usize>,
+    /// Unconfirmed transactions that involve the account.
     pending: HashMap<Txid, Arc<Pending>>,
 }
 
@@ -142,7 +142,7 @@ impl Account {
         let (network, text) = (context.network(), text.to_owned());
         let view = unconfirmed_view(context).await;
         let keys_max = context.limits().account_scripts_max;
-        // Keys are derived where the index is read, for both take long; not among the other reads, which are short.
+        // Deriving keys takes long, as does reading the index for them: both run in the lane for scans, not among the short reads.
         let opened = context.scan_account(move |snapshot, interrupt| {
             let index = &BitcoinIndex::new(snapshot.clone(), network);
             let branches = match parse_account(network, &text) {
@@ -168,22 +168,23 @@ impl Account {
         let mut pending = HashMap::new();
         for script in &scripts {
             for (txid, one) in view.touching(&script.key) {
-                // What the snapshot has confirmed is in the totals already.
+                // Transactions that the snapshot has confirmed are in the totals already.
                 if !pending.contains_key(&txid) && index.transaction_location(&txid)?.is_none() {
                     pending.insert(txid, one);
                 }
             }
         }
-        let places = scripts.iter().enumerate().map(|(place, script)| (*script.key.digest(), place)).collect();
-        Ok(Self { scripts, places, pending })
+        let indices =
+            scripts.iter().enumerate().map(|(script_index, script)| (*script.key.digest(), script_index)).collect();
+        Ok(Self { scripts, indices, pending })
     }
 
-    fn place(&self, script: &bitcoin::Script) -> Option<usize> {
-        self.places.get(ScriptKey::from_script(script).digest()).copied()
+    fn index_of(&self, script: &bitcoin::Script) -> Option<usize> {
+        self.indices.get(ScriptKey::from_script(script).digest()).copied()
     }
 
     fn owns(&self, script: &bitcoin::Script) -> bool {
-        self.place(script).is_some()
+        self.index_of(script).is_some()
     }
 
     /// Unspent outputs, unconfirmed first, then the newest first, at most `limit`.
@@ -193,18 +194,18 @@ impl Account {
         let mut unspent = Vec::new();
         for (txid, one) in &self.pending {
             for (vout, output) in (0..).zip(&one.transaction.output) {
-                if let Some(place) = self.place(&output.script_pubkey)
+                if let Some(script_index) = self.index_of(&output.script_pubkey)
                     && !spent.contains(&OutPoint { txid: *txid, vout })
                 {
                     let status = TransactionStatus::UNCONFIRMED;
-                    unspent.push((place, UnspentOutput { txid: *txid, vout, status, value: output.value.to_sat() }));
+                    unspent.push((script_index, UnspentOutput { txid: *txid, vout, status, value: output.value.to_sat() }));
                 }
             }
         }
         let mut total = unspent.len() as u64;
         let kept = limit.unwrap_or(usize::MAX);
         let wanted = limit.map(|limit| limit.saturating_add(spent.len()));
-        for (place, script) in self.scripts.iter().enumerate() {
+        for (script_index, script) in self.scripts.iter().enumerate() {
             if interrupt.is_over() {
                 return Err(Fault::Failed(ApiError::timeout()));
             }
@@ -220,9 +221,9 @@ impl Account {
             unspent.extend(
                 confirmed
                     .filter(|output| !spent.contains(&OutPoint { txid: output.txid, vout: output.vout }))
-                    .map(|output| (place, output)),
+                    .map(|output| (script_index, output)),
             );
-            // Bounds what a limit keeps in memory.
+            // Bounds memory when there is a limit.
             if unspent.len() / 2 > kept {
                 newest_first(&mut unspent);
                 unspent.truncate(kept);
@@ -256,8 +257,7 @@ impl UsedScript {
     }
 }
 
-/// Unconfirmed outputs, then those of the newest block; within a block by txid and index, so that the order is always the
-/// same.
+/// Unconfirmed outputs, then those of the newest block; within a block by txid and index, so that the order is deterministic.
 fn newest_first(unspent: &mut [(usize, UnspentOutput)]) {
     unspent.sort_unstable_by_key(|(_, output)| {
         (std::cmp::Reverse(output.status.block_height.unwrap_or(u32::MAX)), output.txid, output.vout)

@@ -1,4 +1,4 @@
-//! Finds the scripts of an account that were ever used.
+//! Scan for the used scripts of an account.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::interrupt::Interrupt;
 /// Unused scripts in a row after which a chain of addresses is taken to be at its end (docs/decisions/0009-accounts.md).
 const GAP_LIMIT: u32 = 20;
 
-/// About what a used script takes.
+/// Memory of a used script, bytes, about.
 const USED_SCRIPT_BYTES: usize = 320;
 
 /// A script of the account with its history.
@@ -20,11 +20,11 @@ const USED_SCRIPT_BYTES: usize = 320;
 pub(super) struct UsedScript {
     pub(super) script: ScriptBuf,
     pub(super) key: ScriptKey,
-    /// What confirmed transactions did; all zero for a script that only unconfirmed ones touch.
+    /// Totals of confirmed transactions; all zero for a script that only unconfirmed ones use.
     pub(super) totals: ScriptTotals,
 }
 
-/// Why an account was not read to its end.
+/// Why a scan was aborted.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ScanError {
     #[error("{0}")]
@@ -39,9 +39,9 @@ pub(super) enum ScanError {
 
 /// The bounds of one scan.
 pub(super) struct Bounds<'a> {
-    /// Keys derived, of scripts used or not.
+    /// Keys derived at most, for used and unused scripts.
     pub(super) keys_max: usize,
-    /// When the caller is no longer there.
+    /// Signals that the caller has disconnected.
     pub(super) interrupt: &'a Interrupt,
 }
 

@@ -1,4 +1,4 @@
-//! The scripts that a descriptor stands for in a stream, whatever the chain has of them.
+//! The scripts of a descriptor in a filter of events, independent of the chain.
 
 use std::cell::Cell;
 
@@ -7,11 +7,11 @@ use bitcoin::secp256k1::Secp256k1;
 use paraffin_primitives::Network;
 use paraffin_wallet::parse_account;
 
-/// Scripts of each chain of addresses: a stream does not look into the index how far an account has got, so that all instances watch the
-/// same ones.
+/// Scripts of each chain of addresses: a filter does not depend on how many addresses the index has seen in use, so that all
+/// instances watch the same scripts.
 const SCRIPTS_OF_CHAIN: u32 = 1_000;
 
-/// Keys that may be derived for one filter.
+/// Keys derived for one filter at most.
 pub(crate) struct ScriptBudget {
     keys_max: usize,
     keys_left: Cell<usize>,
@@ -26,7 +26,7 @@ impl ScriptBudget {
 /// The first 1,000 scripts of each chain of addresses of a descriptor, an extended key or an address. Takes up to seconds.
 ///
 /// # Errors
-/// A sentence for the caller.
+/// The message for the caller.
 pub(crate) fn descriptor_scripts(
     network: Network,
     text: &str,

@@ -1,4 +1,4 @@
-//! Fields that several routes share, in every way that clients write them (docs/api.md).
+//! Fields that several routes share, in every notation that clients use (docs/api.md).
 
 use bitcoin::{Address, Script, ScriptBuf};
 use paraffin_primitives::Network;
@@ -11,13 +11,13 @@ use crate::state::RequestContext;
 
 /// A field with its other names.
 pub(super) type Names = (&'static str, &'static [&'static str]);
-/// The id of an alkane under every name that clients give it.
+/// The id of an alkane under every name that clients use.
 pub(super) const ALKANE_ID: &[Names] = &[("alkaneId", &["id", "tokenId", "alkane"])];
 /// The same where the route without envelope calls it `alkane`.
 pub(super) const ALKANE: &[Names] = &[("alkane", &["alkaneId", "id", "tokenId"])];
-/// What routes without envelope answer when it cannot be read.
+/// Error word of routes without envelope for an invalid id.
 pub(super) const WRONG_ALKANE: &[(&str, &str)] = &[("alkane", "invalid_alkane_format")];
-/// A page of at most 500 records, 50 when nothing is said.
+/// A page of at most 500 records, 50 by default.
 pub(super) const PAGES: Pages = Pages { default: Some(50), max: 500 };
 /// Members of a request about an address.
 pub(super) const ADDRESS_EXAMPLE: &str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;

@@ -1,4 +1,4 @@
-//! Who holds an alkane.
+//! Holders of an alkane.
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Holder, Holding};
@@ -15,15 +15,21 @@ use crate::state::RequestContext;
 
 /// Holders read from the index at once.
 const PAGE: usize = 1_000;
-/// Holders of a page when nothing is said.
+/// Default number of holders of a page.
 const LIMIT_DEFAULT: usize = 100;
 const PAGES: Pages = Pages { default: Some(LIMIT_DEFAULT), max: 1_000 };
 
-/// Addresses that hold an alkane with their amounts, the greatest first, and how many there are.
-type Found = (Vec<(String, u128)>, u64);
+/// Addresses that hold an alkane with their amounts, the greatest first, and the number of all holders.
+type AddressAmounts = (Vec<(String, u128)>, u64);
 
-/// The part of the holders that have at least `least`. Contracts are left out: they have no address.
-fn page(moment: &Moment<'_>, what: AlkaneId, part: Part, least: u128, network: Network) -> Result<Found, ViewError> {
+/// A part of the holders with at least `least`. Contracts are left out, as they have no address.
+fn page(
+    moment: &Moment<'_>,
+    what: AlkaneId,
+    part: Part,
+    least: u128,
+    network: Network,
+) -> Result<AddressAmounts, ViewError> {
     let mut holders = Vec::new();
     let wanted = part.offset.saturating_add(part.limit.unwrap_or(usize::MAX));
     let (mut seen, mut after) = (0_usize, None);
@@ -50,15 +56,15 @@ fn page(moment: &Moment<'_>, what: AlkaneId, part: Part, least: u128, network: N
     Ok((holders, total))
 }
 
-async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128) -> Result<Found, ApiError> {
+async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128) -> Result<AddressAmounts, ApiError> {
     let network = context.network();
     Ok(alkanes::read(context, None, None, move |moment| page(moment, what, part, least, network)).await?)
 }
 
 /// 404 when there is no such contract.
 async fn require(context: &RequestContext, what: AlkaneId) -> Result<(), ApiError> {
-    let known = alkanes::read(context, None, None, move |moment| Ok(moment.state.creation(what)?.is_some())).await?;
-    if known { Ok(()) } else { Err(ApiError::not_found(format!("there is no alkane {what}"))) }
+    let exists = alkanes::read(context, None, None, move |moment| Ok(moment.state.creation(what)?.is_some())).await?;
+    if exists { Ok(()) } else { Err(ApiError::not_found(format!("there is no alkane {what}"))) }
 }
 
 async fn count(context: &RequestContext, what: AlkaneId) -> Result<u64, ApiError> {
@@ -69,7 +75,7 @@ async fn count(context: &RequestContext, what: AlkaneId) -> Result<u64, ApiError
 pub(super) struct HolderPage {
     ok: OkTrue,
     alkane: IdText,
-    /// Counts from 1.
+    /// Rank, from 1.
     page: usize,
     limit: usize,
     total: u64,
@@ -118,7 +124,7 @@ impl Route for FlatHolders {
     }
 }
 
-/// The 100 addresses that hold most of an alkane.
+/// The 100 addresses with the greatest amounts of an alkane.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct FirstHolders {
     id: AlkaneIdParam,
@@ -141,7 +147,7 @@ impl Route for FirstHolders {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Holders {
     alkane_id: AlkaneIdParam,
-    /// Leaves out addresses that hold less.
+    /// Smallest amount of the addresses that are listed.
     min_balance: Option<Amount>,
 }
 
@@ -191,7 +197,7 @@ impl Route for Holders {
     }
 }
 
-/// How many addresses hold an alkane, without envelope.
+/// Number of addresses that hold an alkane, without envelope.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct FlatHolderCount {
     alkane: AlkaneIdParam,
@@ -218,7 +224,7 @@ impl Route for FlatHolderCount {
     }
 }
 
-/// How many addresses hold an alkane.
+/// Number of addresses that hold an alkane.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HolderCount {

@@ -1,4 +1,4 @@
-//! What an address asked contracts for.
+//! Messages of an address to contracts.
 
 use bitcoin::{Script, Txid};
 use paraffin_alkanes::views::ViewError;
@@ -19,7 +19,7 @@ use crate::state::RequestContext;
 #[serde(rename_all = "camelCase")]
 pub(super) struct IntentHistory {
     address: AddressText,
-    /// The same as limit, where that is absent.
+    /// Alias of `limit`, which takes precedence.
     #[expect(dead_code, reason = "it is the limit of the part")]
     total_txs: Option<Count>,
 }
@@ -39,11 +39,11 @@ struct Intent {
     block_height: u32,
     timestamp: Time,
     vout: u32,
-    /// The contract that was called; null when the message came to no call.
+    /// The called contract; null when the message led to no call.
     target: Option<IdObject>,
     opcode: Option<Digits>,
     inputs: Vec<Digits>,
-    /// `revert` also when nothing of the message was kept.
+    /// `revert` also when all effects of the message were undone.
     status: Status,
     incoming: Vec<Transfer>,
     outgoing: Vec<Transfer>,
@@ -76,7 +76,7 @@ impl Route for IntentHistory {
     }
 }
 
-/// The part of the messages, and how many there are.
+/// A part of the messages, and the number of all.
 fn history(moment: &Moment<'_>, script: &Script, part: Part) -> Result<History, ViewError> {
     moment.check()?;
     let (messages, total) = moment.state.messages_of(script, part.offset, part.limit.unwrap_or(PAGES.max))?;
@@ -90,7 +90,7 @@ fn history(moment: &Moment<'_>, script: &Script, part: Part) -> Result<History, 
 }
 
 impl Intent {
-    /// Of a trace only its two ends are kept, because a page may have hundreds of large ones.
+    /// Only the first and last event of a trace are held in memory, as a page may have hundreds of large traces.
     fn of(message: &ScriptMessage, trace: &Trace, timestamp: Time) -> Self {
         let transfers = |transfers: &[paraffin_alkanes::Transfer]| {
             transfers.iter().map(|one| Transfer { id: one.id.into(), value: Digits(one.value) }).collect()
@@ -101,7 +101,7 @@ impl Intent {
             }
             _ => None,
         };
-        // The call that the message began with; none when it came to none.
+        // The first call of the message; `None` when it led to none.
         let entered = trace.events.iter().find_map(|event| match event {
             TraceEvent::Enter { context, .. } => Some(context),
             _ => None,

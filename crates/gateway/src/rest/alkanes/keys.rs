@@ -16,7 +16,7 @@ use crate::methods::{Hash, TextOrHex};
 use crate::rest::part::Part;
 use crate::state::RequestContext;
 
-/// Values when nothing is said, and at most.
+/// Default and largest number of values.
 const LIMIT_DEFAULT: usize = 100;
 const LIMIT_MAX: usize = 1_000;
 /// Entries read from the index at once; a value has at most a few hundred kilobytes.
@@ -24,17 +24,17 @@ const PAGE: usize = 32;
 
 /// Values in the storage of a contract, without envelope.
 ///
-/// A key that is text stands as text, any other in hexadecimal digits after 0x.
+/// A key that is text is given as text, any other in hexadecimal digits after 0x.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Keys {
     alkane: AlkaneIdParam,
-    /// What keys begin with: text, or hexadecimal digits after 0x.
+    /// Prefix of the keys: text, or hexadecimal digits after 0x.
     prefix: Option<TextOrHex>,
     /// 100 when absent; more than 1,000 is taken as 1,000.
     limit: Option<Count>,
 }
 
-// Written already, away from the async threads.
+// Rendered already, off the async threads.
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -81,7 +81,7 @@ impl<'a> StoredValue<'a> {
 #[schemars(extend("pattern" = "^0x([0-9a-f]{2})*$"))]
 struct Hex<'a>(#[schemars(with = "String")] &'a [u8]);
 
-// The digits are made while it is written.
+// The digits are generated while serialising.
 impl Serialize for Hex<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&hex(self.0))
@@ -100,7 +100,7 @@ impl Route for Keys {
         let (contract, TextOrHex(prefix)) = (self.alkane.0, self.prefix.unwrap_or_default());
         let limit = self.limit.map_or(LIMIT_DEFAULT, |limit| limit.at_most(LIMIT_MAX));
         let bytes_max = context.limits().response_bytes_max;
-        // Read and written in one place, away from the async threads, and given up as soon as it is longer than an answer.
+        // Read and rendered in one step off the async threads, and aborted as soon as it is longer than an answer may be.
         let written = alkanes::read(context, None, None, move |moment| {
             let mut keys = BTreeMap::new();
             let (mut after, mut bytes) = (None, 0);

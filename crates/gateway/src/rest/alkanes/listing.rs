@@ -19,14 +19,14 @@ use crate::state::RequestContext;
 
 /// Contracts read from the index at once.
 const PAGE: usize = 1_000;
-/// Longest text that is searched for, characters.
+/// Longest search text, characters.
 const QUERY_CHARS_MAX: usize = 200;
 
-/// All alkanes, newest first or as asked.
+/// All alkanes, the newest first or in the requested order.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Listing {
-    /// Height when absent; volume is trade of the newest day, then week, month and all time.
+    /// Height when absent; volume sorts by the trade of the newest day, then week, month and all time.
     sort_by: Option<SortBy>,
     /// desc when absent, names asc.
     order: Option<Direction>,
@@ -34,7 +34,7 @@ pub(super) struct Listing {
     search_query: Option<String>,
 }
 
-/// In what order tokens are listed.
+/// Sort order of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -71,10 +71,10 @@ impl Route for Listing {
 
     async fn answer(self, context: &RequestContext, part: Part) -> Result<TokenPage, ApiError> {
         let sort_by = self.sort_by.unwrap_or(SortBy::Height);
-        // The greatest first, but names from A.
+        // Descending, but names ascending.
         let ascending = self.order.map_or(sort_by == SortBy::Name, |order| order == Direction::Asc);
         let query = self.search_query.filter(|text| !text.is_empty());
-        // A search or a sort by name asks every contract for its name, also those that burn all that they may.
+        // A search or a sort by name calls every contract for its name, including those that use up their fuel.
         let asks_all = query.is_some() || sort_by == SortBy::Name;
         let lane = if asks_all { Lane::Simulations } else { Lane::Views };
         let page = read_priced_in(context, lane, move |moment, pricing| match query {
@@ -128,7 +128,7 @@ fn listed(
             sorted(keyed, ascending, part)
         }
         SortBy::Volume => {
-            // A token without trades is less than any other.
+            // A token without trades sorts below all others.
             let volumes = |id| pricing.map(|pricing| pricing.book.volumes_of_token(id));
             let all = creations(moment, Order::Newest, usize::MAX)?.into_iter();
             sorted(all.map(|creation| (volumes(creation.id), creation)).collect(), ascending, part)
@@ -137,7 +137,7 @@ fn listed(
             let mut keyed = Vec::new();
             for creation in creations(moment, Order::Newest, usize::MAX)? {
                 let name = words(moment, creation)?.name.as_ref().map(|name| name.to_lowercase());
-                // Those without a name stand at the end in either direction.
+                // Tokens without a name sort last in either direction.
                 keyed.push((name.is_none(), name, creation));
             }
             keyed.sort_by(|one, other| {
@@ -150,7 +150,7 @@ fn listed(
     filled(moment, pricing, &creations, total, part)
 }
 
-/// The part of contracts by their keys; equal ones stay in the order of age.
+/// A part of the contracts sorted by their keys, stable by age.
 fn sorted<K: Ord>(mut keyed: Vec<(K, Creation)>, ascending: bool, part: Part) -> Vec<Creation> {
     keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
     part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
@@ -212,7 +212,7 @@ pub(super) struct Search {
     search_query: SearchText,
 }
 
-/// What is searched for.
+/// Text of a search.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(inline, with = "String", extend("maxLength" = QUERY_CHARS_MAX))]
@@ -256,7 +256,8 @@ impl Route for Search {
     }
 }
 
-/// Contracts that a text means, the best first, equally good ones from the oldest. Also all symbols, in lower case.
+                let name = words(moment, creation)?.name.as_ref().map(|name| name.to_lowercase());
+                // Tokens without a name sort last in either direction.
 fn ranked(moment: &Moment<'_>, query: &str) -> Result<(Vec<Creation>, HashMap<AlkaneId, String>), ViewError> {
     let query = TokenQuery::new(query);
     let mut symbols = HashMap::new();
@@ -277,3 +278,5 @@ fn ranked(moment: &Moment<'_>, query: &str) -> Result<(Vec<Creation>, HashMap<Al
     found.sort_by_key(|(rank, _)| *rank);
     Ok((found.into_iter().map(|(_, creation)| creation).collect(), symbols))
 }
+                let name = words(moment, creation)?.name.as_ref().map(|name| name.to_lowercase());
+                // Tokens without a name sort last in either direction.

@@ -1,4 +1,4 @@
-//! What addresses and outputs hold.
+//! Balances of addresses and outputs.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -30,7 +30,7 @@ const PAGE: usize = 1_000;
 const ALL_OR_PART: Option<Pages> = Some(Pages { default: None, max: 20_000 });
 const OUTPOINT_EXAMPLE: &str = r#"{"outpoint":"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b:0"}"#;
 
-/// All sums of a script.
+/// All balances of a script.
 pub(in crate::rest) fn sums(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewError> {
     let (mut sums, mut after) = (Vec::new(), None);
     loop {
@@ -49,15 +49,15 @@ pub(in crate::rest) fn sums(moment: &Moment<'_>, script: &Script) -> Result<Vec<
 
 /// An unspent output with the alkanes in it.
 pub(in crate::rest) struct Held {
-    /// Which output.
+    /// The output.
     pub(in crate::rest) outpoint: OutPoint,
     /// Satoshis.
     value: u64,
-    /// What it holds.
+    /// Alkanes in it.
     pub(in crate::rest) alkanes: Vec<Transfer>,
 }
 
-/// The part of a script's unspent outputs with alkanes, oldest first. A part costs what stands before it and in it.
+/// A part of a script's unspent outputs with alkanes, oldest first. Its cost grows with its offset and length.
 pub(in crate::rest) fn outputs(moment: &Moment<'_>, script: &Script, part: Part) -> Result<Vec<Held>, ViewError> {
     let wanted = part.offset.saturating_add(part.limit.unwrap_or(usize::MAX));
     let (mut seen, mut held, mut after) = (0_usize, Vec::new(), None);
@@ -151,7 +151,7 @@ pub(in crate::rest) fn alkanes_map(moment: &Moment<'_>, held: &[Transfer]) -> Re
     Ok(map)
 }
 
-/// What outputs hold, for records of outputs; without entries where this instance does not index alkanes.
+/// Alkanes of outputs, for records of outputs; empty where this instance does not index alkanes.
 pub(crate) async fn alkanes_in(
     context: &RequestContext,
     outpoints: Vec<OutPoint>,
@@ -183,7 +183,7 @@ pub(in crate::rest) async fn spent_by_pending(
     Ok(inputs.collect())
 }
 
-/// An output with its place in the chain; `None` when a reorg has taken it away.
+/// An output with its position in the chain; `None` when a reorg has removed it.
 pub(in crate::rest) fn placed(moment: &Moment<'_>, held: &Held) -> Result<Option<UnspentOutput>, ViewError> {
     let OutPoint { txid, vout } = held.outpoint;
     let location = moment.bitcoin.transaction_location(&txid);
@@ -193,7 +193,7 @@ pub(in crate::rest) fn placed(moment: &Moment<'_>, held: &Held) -> Result<Option
 
 /// Unspent outputs of an address that hold alkanes.
 ///
-/// Those that an unconfirmed transaction spends are left out.
+/// Outputs spent by unconfirmed transactions are left out.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Utxos {
     address: AddressText,
@@ -212,7 +212,7 @@ impl Route for Utxos {
         let digits = script.to_hex_string();
         let read = alkanes::read(context, None, None, move |moment| {
             let mut found = Vec::new();
-            // Some of those read may be spent by now, so that many more are read.
+            // Some may be spent by unconfirmed transactions, so that as many more are read.
             let limit = part.limit.map(|limit| part.offset.saturating_add(limit).saturating_add(spent.len()));
             let held = outputs(moment, &script, Part { offset: 0, limit })?;
             for held in part.of(held.into_iter().filter(|held| !spent.contains(&held.outpoint)).collect()) {
@@ -293,13 +293,13 @@ impl Route for Outpoints {
     }
 }
 
-/// What an address holds, without envelope.
+/// Balances of an address, without envelope.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct FlatBalances {
     address: AddressText,
-    /// Whether to tell what each output holds, too; absent is false.
+    /// Whether to list the balances of each output as well; `false` when absent.
     include_outpoints: Option<bool>,
-    /// Another name of `include_outpoints`.
+    /// Alias of `include_outpoints`.
     #[serde(rename = "includeOutpoints")]
     also_outpoints: Option<bool>,
 }
@@ -335,7 +335,7 @@ impl Route for FlatBalances {
     }
 }
 
-/// What an address holds.
+/// Balances of an address.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Balances {
     address: AddressText,
@@ -371,7 +371,7 @@ struct OutpointItem {
     entries: Vec<Entry>,
 }
 
-/// What an output holds; no items when it holds nothing.
+/// Balances of an output; empty when it holds no alkanes.
 async fn items_of(context: &RequestContext, outpoint: OutPoint) -> Result<Vec<OutpointItem>, ApiError> {
     let network = context.network();
     let held = alkanes::read(context, None, None, move |moment| views::held_by_output(&outpoint, &moment.view)).await?;
@@ -383,7 +383,7 @@ async fn items_of(context: &RequestContext, outpoint: OutPoint) -> Result<Vec<Ou
     Ok(held.filter(|held| !held.alkanes.is_empty()).map(item).into_iter().collect())
 }
 
-/// What an output holds, without envelope.
+/// Balances of an output, without envelope.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct FlatOutpoint {
     outpoint: OutpointParam,
@@ -403,7 +403,7 @@ impl Route for FlatOutpoint {
     }
 }
 
-/// What an output holds.
+/// Balances of an output.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Outpoint {
     #[schemars(with = "OutpointParam")]

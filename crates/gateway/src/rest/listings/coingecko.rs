@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/coingecko/…`: what `CoinGecko` asks of an exchange without custody (docs/listings.md).
+//! `/v4/<KEY>/coingecko/…`: the endpoints that `CoinGecko` requires of a non-custodial exchange (docs/listings.md).
 
 use std::borrow::Cow;
 
@@ -31,19 +31,19 @@ pub(crate) static GROUP: Group = Group {
     ],
 };
 
-/// Pools of an answer where nothing is said, and at most.
+/// Default and largest number of pools of an answer.
 const POOLS: Pages = Pages { default: Some(2_000), max: 2_000 };
 /// The window of tickers, seconds: buckets of ten minutes, the last of them that of the newest block.
 const WINDOW: u32 = 86_400 - 600;
-/// Its buckets at most. Times in headers go back a little, so that a few may lie after that of the newest block.
+/// Its buckets at most. Header times are not monotonic, so that a few may be after that of the newest block.
 const WINDOW_BUCKETS_MAX: usize = 200;
-/// Orders of a book where nothing is said, and at most: half of them on each side.
+/// Default and largest number of orders of a book: half of them on each side.
 const ORDERS_DEFAULT: usize = 200;
 const ORDERS_MAX: usize = 1_000;
-/// Trades where nothing is said, and at most.
+/// Default and largest number of trades.
 const TRADES_DEFAULT: usize = 500;
 const TRADES_MAX: usize = 5_000;
-/// Trades that are looked at, at most, when only those of one side are wanted.
+/// Trades read at most when only those of one side are requested.
 const SCANNED_MAX: usize = 20_000;
 /// Decimal places of prices.
 const PRICE_PLACES: u32 = 18;
@@ -83,7 +83,7 @@ impl JsonSchema for TickerId {
     }
 }
 
-/// The factory that is asked about: the network's own where none is named.
+/// The requested factory: the network's own where none is named.
 fn factory_of(context: &RequestContext, named: Option<IdParam>) -> Result<AlkaneId, ApiError> {
     Ok(named.map_or(markets::of(context)?.factory, |named| named.0))
 }
@@ -95,7 +95,7 @@ fn pools_of(book: &paraffin_amm::MarketBook, factory: AlkaneId) -> Vec<&BookPool
     pools
 }
 
-/// The pool of a ticker: the deepest, should a factory have several of a pair.
+/// The pool of a ticker: the deepest, where a factory has several of a pair.
 fn pool_of(moment: &MarketMoment<'_>, factory: AlkaneId, ticker: TickerId) -> Result<BookPool, Problem> {
     let [base, target] = ticker.0;
     let book = moment.book()?;
@@ -108,7 +108,7 @@ fn pool_of(moment: &MarketMoment<'_>, factory: AlkaneId, ticker: TickerId) -> Re
     Ok(deepest.cloned().ok_or_else(missing)?)
 }
 
-/// Unix milliseconds of the newest block that is asked about.
+/// Unix milliseconds of the block that the answer is as of.
 fn moment_ms(moment: &MarketMoment<'_>) -> Result<u64, Problem> {
     Ok(u64::from(newest_time(moment)?) * 1_000)
 }
@@ -174,11 +174,11 @@ struct Ticker {
     base_currency: IdText,
     target_currency: IdText,
     pool_id: IdText,
-    /// Units of the target for one of the base, as all prices.
+    /// Units of the target for one of the base, as for all prices.
     last_price: DecimalText,
     base_volume: DecimalText,
     target_volume: DecimalText,
-    /// What the pool holds, in dollars with cents, rounded down; absent while no source of dollars reports, or no price is known.
+    /// Value of the pool's reserves, in dollars with cents, rounded down; absent while no source of dollars reports, or no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "DecimalText")]
     liquidity_in_usd: Option<DecimalText>,
@@ -267,12 +267,12 @@ fn cents((satoshis, dollars): (u128, f64)) -> Option<u128> {
     Some(satoshis.checked_mul(millionths)? / 1_000_000_000_000)
 }
 
-/// What trades of growing size give, as a book of orders: each is a thousandth of what the pool holds of the base.
+/// Output of trades of growing size as an order book: each order is a thousandth of the pool's reserve of the base.
 #[derive(Deserialize, JsonSchema)]
 struct OrderBook {
     /// Base and target of a pool.
     ticker_id: TickerId,
-    /// Orders of both sides together: 200 when absent; 0 is as many as there are, more than 1,000 is taken as 1,000.
+    /// Orders of both sides together: 200 when absent; 0 is all, more than 1,000 is taken as 1,000.
     depth: Option<HowMany>,
     /// The network's own when absent.
     factory: Option<IdParam>,
@@ -322,7 +322,7 @@ impl Route for OrderBook {
     }
 }
 
-/// Which side a trade is of.
+/// The side of a trade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -334,7 +334,7 @@ enum TradeType {
 }
 
 impl TradeType {
-    /// Of a trade; `None` for what is none, or has no price as one of its amounts is 0.
+    /// The record of a trade; `None` for other events, or without a price as one of the amounts is 0.
     fn of(event: &Event) -> Option<Self> {
         event.action.price()?;
         match &event.action {
@@ -344,9 +344,9 @@ impl TradeType {
     }
 }
 
-/// Trades of a pool, the newest first, by what was done with the base.
+/// Trades of a pool, the newest first, by the side of the base.
 ///
-/// Where more trades fit than are answered, ask again with `end_time` at the time of the oldest: trades have numbers.
+/// Where more trades match than are answered, repeat with `end_time` at the time of the oldest: trades have numbers.
 #[derive(Deserialize, JsonSchema)]
 struct HistoricalTrades {
     /// Base and target of a pool.

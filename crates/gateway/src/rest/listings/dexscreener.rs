@@ -29,15 +29,15 @@ pub(crate) static GROUP: Group = Group {
     ],
 };
 
-/// Blocks of a range of events at most.
+/// Most blocks of a range of events.
 const BLOCKS_MAX: u32 = 1_000;
 /// Events of a range of several blocks at most, whatever their kind; those of one block are always answered.
 const EVENTS_MAX: usize = 10_000;
-/// First place of events of `CryptoSwap` pools in a transaction, after those of pools of factories: both indexes count from 0.
+/// First event index of `CryptoSwap` pools in a transaction, after those of pools of factories: both indexes count from 0.
 const CRYPTOSWAP_EVENTS: u32 = 1 << 28;
 /// Decimal places of a price: as many as the adapter's readers take.
 const PRICE_PLACES: u32 = 50;
-/// Who did something that has no address.
+/// The maker of an event without an address.
 const NO_MAKER: &str = "unknown";
 
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
@@ -93,9 +93,9 @@ struct AssetAnswer {
 #[schemars(inline)]
 struct Asset {
     id: IdText,
-    /// As its contract reports it; its symbol or its id where that is nothing printable.
+    /// As its contract reports it; its symbol or its id where that is not printable.
     name: String,
-    /// As its contract reports it; its name or its id where that is nothing printable.
+    /// As its contract reports it; its name or its id where that is not printable.
     symbol: String,
     /// Whole alkanes; absent when the contract reports none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,11 +153,11 @@ struct Pair {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Hash")]
     created_at_txn_id: Option<Hash>,
-    /// Absent where who created it has no address.
+    /// Absent where its creator has no address.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     creator: Option<String>,
-    /// In parts of 10,000; absent for a `CryptoSwap` pool, whose fee moves.
+    /// In parts of 10,000; absent for a `CryptoSwap` pool, whose fee varies.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u128")]
     fee_bps: Option<u128>,
@@ -198,9 +198,9 @@ impl Route for PairById {
     }
 }
 
-/// Events of all pools in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
+/// Events of all pools in a range of blocks, in chain order: trades, and liquidity that was added and removed.
 ///
-/// The range has at most 1,000 blocks, and, if it has several, at most 10,000 events: nothing of a range is ever left out.
+/// The range has at most 1,000 blocks and, if it has several, at most 10,000 events: an answer is never truncated.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Events {
@@ -233,9 +233,9 @@ struct Swap {
     #[schemars(extend("const" = "swap"))]
     event_type: &'static str,
     txn_id: Hash,
-    /// Place of the transaction in its block.
+    /// Index of the transaction in its block.
     txn_index: u32,
-    /// Place among the events of the transaction.
+    /// Index among the events of the transaction.
     event_index: u32,
     /// An address, or `unknown`.
     maker: String,
@@ -254,13 +254,13 @@ struct Swap {
     asset1_out: Option<DecimalText>,
     /// Units of asset 1 for one of asset 0, rounded half to even at the 50th decimal place.
     price_native: DecimalText,
-    /// After the event; absent when only what the pool held at the end of the block is known.
+    /// After the event; absent when only the reserves at the end of the block are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Reserves")]
     reserves: Option<Reserves>,
 }
 
-/// Liquidity that came or went.
+/// Liquidity that was added or removed.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -269,16 +269,16 @@ struct Liquidity {
     #[schemars(with = "String", extend("enum" = ["join", "exit"]))]
     event_type: &'static str,
     txn_id: Hash,
-    /// Place of the transaction in its block.
+    /// Index of the transaction in its block.
     txn_index: u32,
-    /// Place among the events of the transaction.
+    /// Index among the events of the transaction.
     event_index: u32,
     /// An address, or `unknown`.
     maker: String,
     pair_id: IdText,
     amount0: DecimalText,
     amount1: DecimalText,
-    /// After the event; absent when only what the pool held at the end of the block is known.
+    /// After the event; absent when only the reserves at the end of the block are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Reserves")]
     reserves: Option<Reserves>,
@@ -322,7 +322,7 @@ impl Route for Events {
     }
 }
 
-/// A pool that no factory lists, as the pool index knows it; 404 when the id is that of none.
+/// The record of a pool that no factory lists, from the pool index; 404 for an unknown id.
 fn cryptoswap_pair(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Pair, Problem> {
     let index = moment.cryptoswap()?;
     let record = index.map(|index| index.pool(id)).transpose()?.flatten();
@@ -352,7 +352,7 @@ fn events_of(
     let Some(index) = moment.cryptoswap()? else { return Ok(Some(events)) };
     let Some(others) = index.markets().events_of_blocks(from, to, limit)? else { return Ok(None) };
     for mut event in others {
-        // A contract that answers as both kinds of pool is listed once, as that of its factory.
+        // A contract that answers as both kinds of pool is listed once, as a pool of its factory.
         let Some(pool) = event.action.pool() else { continue };
         if moment.markets.pool(pool.id)?.is_none() {
             event.position.event = event.position.event.saturating_add(CRYPTOSWAP_EVENTS);
@@ -372,7 +372,7 @@ fn listed(
     Ok(EventsAnswer { events: events.iter().filter_map(|event| listed_event(event, network)).collect() })
 }
 
-/// `None` for a trade that has no price, as one of its amounts is 0: readers stop at such a one.
+/// `None` for a trade without a price, as one of its amounts is 0: readers stop at such a trade.
 fn listed_event(PoolEvent { event, reserves }: &PoolEvent, network: Network) -> Option<ListedEvent> {
     let pool = event.action.pool()?;
     let block = Block { block_number: event.position.height, block_timestamp: event.time };

@@ -1,5 +1,5 @@
-//! Markets in the forms that those who list them have published (docs/listings.md): charts as the charting library of
-//! `TradingView` asks for them (UDF), DEX Screener's adapter, `CoinGecko`'s endpoints for exchanges.
+//! Markets in the formats published by listing services (docs/listings.md): the data feed of the charting library of `TradingView`
+//! (UDF), DEX Screener's adapter, `CoinGecko`'s endpoints for exchanges.
 //!
 //! A price is of a pool's first alkane in units of its second one, the lower id first, as everywhere in the API.
 

@@ -1,5 +1,5 @@
-//! What alkanes and pools are called in listings. Contracts may report anything, and those who read listings stop at an empty
-//! name: whatever has none is called by its id.
+//! Names of alkanes and pools in listings. Contracts may report anything, and readers of listings stop at an empty name: the id
+//! stands in for a missing name.
 
 use bitcoin::Address;
 use paraffin_alkanes::views::ViewError;
@@ -13,7 +13,7 @@ use crate::markets::MarketMoment;
 const NAME_CHARACTERS_MAX: usize = 64;
 const SYMBOL_CHARACTERS_MAX: usize = 24;
 
-/// What an alkane is called.
+/// Name and symbol of an alkane.
 pub(super) struct Names {
     pub(super) name: String,
     pub(super) symbol: String,
@@ -49,7 +49,7 @@ pub(super) fn printable(text: &str, characters_max: usize) -> Option<String> {
     (!printable.is_empty()).then(|| printable.to_owned())
 }
 
-/// Address of who did something: the owner of the protostone's pointer output; `None` where that has none.
+/// Address of the actor of an event: the owner of the protostone's pointer output; `None` where that has none.
 pub(super) fn actor(event: &Event, network: Network) -> Option<String> {
     let address = Address::from_script(event.actor.as_ref()?, network.bitcoin()).ok()?;
     Some(address.to_string())

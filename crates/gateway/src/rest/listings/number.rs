@@ -1,4 +1,4 @@
-//! Amounts and prices as exact decimals: no float on the way.
+//! Amounts and prices as exact decimals, without floating-point numbers.
 
 use std::fmt::Display;
 
@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for BlockNumber {
     }
 }
 
-/// How many; 0 is the same as nothing said.
+/// A count; 0 is the same as absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
 #[schemars(inline, with = "u32")]
 pub(super) struct HowMany(usize);

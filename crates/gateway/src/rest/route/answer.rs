@@ -1,4 +1,4 @@
-//! What routes answer.
+//! Answers of routes.
 
 use std::marker::PhantomData;
 
@@ -10,9 +10,9 @@ use super::Wrapping;
 use crate::respond::Reply;
 use crate::rest::RestResult;
 
-/// What a route answers: a value that is written as JSON, or a reply that is made already.
+/// The answer of a route: a value that is serialised as JSON, or a finished reply.
 pub(crate) trait Answer {
-    /// What the schema describes.
+    /// The type that the schema describes.
     type Shape: JsonSchema;
 
     /// # Errors
@@ -40,7 +40,7 @@ pub(crate) struct Enveloped<T> {
     pub(crate) result: T,
 }
 
-/// An answer that was made by other means: written part by part, text, bytes. `T` is its shape.
+/// An answer rendered by other means: streamed in parts, text, bytes. `T` is its shape.
 pub(crate) struct Made<T> {
     reply: Reply,
     shape: PhantomData<fn() -> T>,

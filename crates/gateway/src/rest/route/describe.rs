@@ -4,18 +4,18 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::types::PathId;
-use super::{Asked, Base, Changes, Count, Declared, Group, Offset, Pages, Verb, Wrapping, placeholders};
+use super::{Base, Changes, Count, Declared, Endpoint, Group, Offset, Pages, Verb, Wrapping, placeholders};
 use crate::describe::{Field, Route, part, record};
 use crate::methods::Generators;
 
 impl Group {
     /// Every route of the group.
     pub(crate) fn describe(&'static self, generators: &mut Generators) -> Vec<Route> {
-        self.paths().map(|asked| asked.describe(generators)).collect()
+        self.paths().map(|endpoint| endpoint.describe(generators)).collect()
     }
 }
 
-impl Asked {
+impl Endpoint {
     fn describe(self, generators: &mut Generators) -> Route {
         let Self { group, route, verb, path } = self;
         let members = (route.members)(generators.read());
@@ -95,11 +95,11 @@ fn in_path(schema: Value, generator: &mut SchemaGenerator) -> Value {
     of_path.to_value()
 }
 
-/// What `null` is beside, which may stand for every member that may be absent.
+/// The schema without `null`, which every optional member accepts.
 fn without_null(mut schema: Value) -> Value {
     let is_null = |schema: &Value| schema["type"] == "null";
-    if let Some(known) = schema.get_mut("enum").and_then(Value::as_array_mut) {
-        known.retain(|value| !value.is_null());
+    if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        values.retain(|value| !value.is_null());
     }
     if let Some(kinds) = schema["type"].as_array() {
         let kinds: Vec<Value> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();

@@ -1,32 +1,32 @@
-//! Which route a request is for.
+//! Routing of requests.
 
 use hyper::Method;
 
-use super::{Asked, Group, RestResult, Verb};
+use super::{Endpoint, Group, RestResult, Verb};
 use crate::errors::{ApiError, Refusal};
 use crate::respond::Reply;
 use crate::routes::ErrorForm;
 use crate::state::RequestContext;
 use crate::surfaces::HttpRequest;
 
-/// Why no route of some groups answers.
+/// Why no route matches.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
-    /// There is nothing at the path.
+    /// There is no such path.
     Path,
-    /// The path takes these verbs.
+    /// The path exists with these verbs only.
     Verb(&'static str),
 }
 
 /// The route for a path and a verb.
-pub(crate) fn find(groups: &[&'static Group], segments: &[String], verb: &Method) -> Result<Asked, NoRoute> {
+pub(crate) fn find(groups: &[&'static Group], segments: &[String], verb: &Method) -> Result<Endpoint, NoRoute> {
     let (mut takes_get, mut takes_post) = (false, false);
-    for asked in groups.iter().flat_map(|group| group.paths()).filter(|asked| asked.fits(segments)) {
-        if asked.verb.takes(verb) {
-            return Ok(asked);
+    for endpoint in groups.iter().flat_map(|group| group.paths()).filter(|endpoint| endpoint.fits(segments)) {
+        if endpoint.verb.takes(verb) {
+            return Ok(endpoint);
         }
-        takes_get |= asked.verb == Verb::Get;
-        takes_post |= asked.verb == Verb::Post;
+        takes_get |= endpoint.verb == Verb::Get;
+        takes_post |= endpoint.verb == Verb::Post;
     }
     Err(match (takes_get, takes_post) {
         (false, false) => NoRoute::Path,
@@ -36,7 +36,7 @@ pub(crate) fn find(groups: &[&'static Group], segments: &[String], verb: &Method
     })
 }
 
-impl Asked {
+impl Endpoint {
     /// Whether the segments are those of its path.
     fn fits(self, given: &[String]) -> bool {
         let mut given = given.iter();
@@ -53,19 +53,21 @@ pub(crate) async fn serve(
     HttpRequest { verb, query, headers, body, .. }: HttpRequest,
 ) -> RestResult {
     match find(groups, context.segments(), &verb) {
-        Ok(asked) => asked.answer(context, &headers, query.as_deref(), body).await,
+        Ok(endpoint) => endpoint.answer(context, &headers, query.as_deref(), body).await,
         Err(NoRoute::Verb(verbs)) => Ok(Reply::refusal(Refusal::WrongVerb(verbs), ErrorForm::Rest)),
         Err(NoRoute::Path) => {
-            let mut paths: Vec<&str> = groups.iter().flat_map(|group| group.paths()).map(|asked| asked.path).collect();
+            let mut paths: Vec<&str> =
+                groups.iter().flat_map(|group| group.paths()).map(|endpoint| endpoint.path).collect();
             paths.dedup();
             Err(ApiError::not_found(format!("There is no such route: there are {}", paths.join(", "))))
         }
     }
 }
 
-/// Largest body of such a request in bytes. That of a request which takes none is read up to a limit, so that the answer arrives.
+/// Largest body of such a request in bytes. The body of a request that needs none is read up to a limit, so that the client gets the
+/// answer.
 pub(crate) fn body_limit(groups: &[&'static Group], segments: &[String], verb: &Method) -> usize {
     const OTHER_BODY_BYTES_MAX: usize = 64 << 10;
-    let asked = find(groups, segments, verb).ok().filter(|asked| asked.verb == Verb::Post);
-    asked.and_then(Asked::body_bytes_max).unwrap_or(OTHER_BODY_BYTES_MAX)
+    let endpoint = find(groups, segments, verb).ok().filter(|endpoint| endpoint.verb == Verb::Post);
+    endpoint.and_then(Endpoint::body_bytes_max).unwrap_or(OTHER_BODY_BYTES_MAX)
 }

@@ -1,9 +1,9 @@
 //! REST routes, each declared once.
 //!
-//! A route is the struct of its members with an implementation of [`Route`]: the doc comment says what it is for, the fields are
-//! the members of the body, of the query or of the path with their doc comments, [`Route::Answer`] is what it answers. A [`Group`]
-//! lists the routes of one tag. Routing, the reading of members and its errors, 304, and the OpenAPI documents all come from
-//! there, so a new route is one struct and one line in its group's list.
+//! A route is the struct of its members with an implementation of [`Route`]: the doc comment is its description, the fields are the
+//! members of the body, of the query or of the path with their doc comments, [`Route::Answer`] is its answer. A [`Group`] lists the
+//! routes of one tag. Routing, parsing of members and its errors, 304, and the OpenAPI documents are all derived from these
+//! declarations, so a new route is one struct and one line in its group's list.
 
 mod answer;
 mod describe;
@@ -32,17 +32,17 @@ use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::opi;
 
-/// How a route is asked.
+/// The verb of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// Also HEAD. Members stand in the path and in the query.
+    /// Also HEAD. Members are in the path and in the query.
     Get,
-    /// Members stand in a JSON object.
+    /// Members are in a JSON object.
     Post,
 }
 
 impl Verb {
-    /// Whether a request of HTTP is asked so.
+    /// Whether an HTTP request has this verb.
     pub(crate) fn takes(self, method: &Method) -> bool {
         match self {
             Self::Get => matches!(*method, Method::GET | Method::HEAD),
@@ -58,13 +58,13 @@ pub(crate) enum Wrapping {
     Enveloped,
     /// As it is.
     Bare,
-    /// As it is, and what does not exist is `{"ok":false,"error":"not_found",…}` too.
+    /// As it is; missing objects are `{"ok":false,"error":"not_found",…}`.
     Flat,
     /// `{"error":null,"result":…}`.
     Opi,
 }
 
-/// Below which paths a group is served.
+/// Base paths of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Base {
     /// `/v4/api` and `/v4/<key>`.
@@ -75,12 +75,12 @@ pub(crate) enum Base {
     Keyed,
     /// `/api/v1/<key>`.
     Explorer,
-    /// Where [`Self::Api`] is, and at `/`; no key is needed, and nothing is counted.
+    /// Below the paths of [`Self::Api`] and at `/`; no key is needed, and requests are not counted.
     Open,
 }
 
 impl Base {
-    /// How many segments of a path name the surface, and are no segments of the request any more.
+    /// How many segments of a path name the surface, and are removed from the segments of the request.
     fn surface_segments(self) -> usize {
         match self {
             Self::Api | Self::Explorer | Self::Open => 0,
@@ -94,10 +94,10 @@ impl Base {
 pub(crate) enum Changes {
     /// With the newest block.
     WithBlocks,
-    /// The same, but with the bitcoin price where this instance knows it.
+    /// With the newest block, and with the bitcoin price where this instance has one.
     WithPrices,
-    /// With the newest block of the BRC-20 index, unless another server answers. What does not exist, or cannot be answered, is never
-    /// "unchanged", so that it is answered first.
+    /// With the newest block of the BRC-20 index, unless another server answers. An error is never "unchanged", so that the answer is
+    /// computed first.
     WithTokens,
     /// At any time.
     Anytime,
@@ -106,9 +106,9 @@ pub(crate) enum Changes {
 /// How many records a page of a listing has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pages {
-    /// Where nothing is said; `None` is all.
+    /// Default; `None` is all.
     pub(crate) default: Option<usize>,
-    /// At most; more is taken as this.
+    /// Maximum; larger values are capped.
     pub(crate) max: usize,
 }
 
@@ -116,43 +116,43 @@ pub(crate) struct Pages {
 pub(crate) type Paths = &'static [(Verb, &'static str)];
 /// Fields with their other names.
 pub(crate) type OtherNames = &'static [(&'static str, &'static [&'static str])];
-/// Statuses with what they say.
+/// Statuses with their descriptions.
 pub(crate) type Statuses = &'static [(StatusCode, &'static str)];
 
 /// A route: the struct of its members. Members that may be absent are `Option`; `null` counts as absent, and members that are no
 /// field are ignored.
 pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
-    /// Every way to ask it. A segment in braces is the member of that name.
+    /// Its verbs and paths. A segment in braces is the member of that name.
     const PATHS: Paths;
     /// Members of a request, as JSON.
     const EXAMPLE: &'static str = "{}";
-    /// Other names of fields. Where several stand, they must agree.
+    /// Other names of fields. Where several are given, they must agree.
     const OTHER_NAMES: OtherNames = &[];
     /// For a listing: `limit` or `count`, and `offset` or `page`.
     const PAGES: Option<Pages> = None;
-    /// For a listing: a field that tells the limit where neither `limit` nor `count` does.
+    /// For a listing: a field that is the limit where neither `limit` nor `count` is given.
     const LIMIT_FIELD: Option<&'static str> = None;
     /// How the answer is wrapped.
     const WRAPPING: Wrapping = Wrapping::Enveloped;
     /// When the answer changes.
     const CHANGES: Changes = Changes::WithBlocks;
-    /// Whether what is asked about may not exist: 404.
+    /// Whether the requested object may not exist: 404.
     const MAY_BE_MISSING: bool = false;
-    /// Fields of [`Wrapping::Flat`] routes whose errors have a word of their own as `error`.
+    /// Fields of [`Wrapping::Flat`] routes with their own error word in `error`.
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[];
-    /// Statuses with which the answer comes, and what each says; the first is set where the answer has none of its own.
+    /// Statuses of the answer with their descriptions; the first is set where the answer has none of its own.
     const STATUSES: Statuses = &[(StatusCode::OK, "The answer")];
     /// Media types of the answer; its schema is that of the first.
     const MEDIA_TYPES: &'static [&'static str] = &["application/json"];
-    /// The field that is the whole body as it came, `None` where that is no UTF-8; other members stand in the query.
+    /// The field that receives the whole body, `None` where that is not UTF-8; other members are in the query.
     const WHOLE_BODY: Option<&'static str> = None;
     /// Largest body in bytes, where it may be larger than others.
     const BODY_BYTES_MAX: Option<usize> = None;
-    /// What a member of a wrong type is refused with, where that differs from other errors.
+    /// Status for a member of a wrong type, where that differs from other errors.
     const TYPE_ERROR: Option<ErrorKind> = None;
-    /// Statuses of refusals that few routes have.
+    /// Statuses of refusals specific to the route.
     const REFUSALS: &'static [StatusCode] = &[];
-    /// What it answers.
+    /// Its answer.
     type Answer: Answer + Send;
 
     /// Answers a request for a part of the listing; for a route without pages it is the whole.
@@ -163,7 +163,7 @@ pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
     ) -> impl Future<Output = Result<Self::Answer, ApiError>> + Send;
 }
 
-/// A route as its group lists it.
+/// The type-erased declaration of a route.
 pub(crate) struct Declared {
     paths: Paths,
     example: &'static str,
@@ -209,7 +209,7 @@ impl Declared {
         }
     }
 
-    /// Whether members may stand in the query of a path.
+    /// Whether members may be in the query of a path.
     fn reads_query(&self, path: &str) -> bool {
         let is_in_query = |field: &&str| !self.is_in_path(field, path) && self.whole_body != Some(*field);
         self.pages.is_some() || (self.fields)().iter().any(is_in_query)
@@ -221,7 +221,7 @@ impl Declared {
     }
 
     fn others_of(&self, field: &str) -> &'static [&'static str] {
-        self.other_names.iter().find(|(known, _)| *known == field).map_or(&[], |(_, others)| *others)
+        self.other_names.iter().find(|(name, _)| *name == field).map_or(&[], |(_, others)| *others)
     }
 }
 
@@ -232,18 +232,18 @@ fn placeholders(path: &str) -> impl Iterator<Item = &str> {
 
 /// The routes of a tag.
 pub(crate) struct Group {
-    /// Under which the routes are described.
+    /// The tag of the routes in the OpenAPI document.
     pub(crate) tag: &'static str,
-    /// Where they are served.
+    /// The base paths of the routes.
     pub(crate) base: Base,
     /// Refuses where the instance cannot answer, before members are read.
     pub(crate) admit: fn(&RequestContext) -> Result<(), ApiError>,
     pub(crate) routes: &'static [Declared],
 }
 
-/// A route with the path and the verb by which it was asked for.
+/// A route with one of its paths and the verb of that path.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct Endpoint {
     group: &'static Group,
     route: &'static Declared,
     pub(crate) verb: Verb,
@@ -252,20 +252,20 @@ pub(crate) struct Asked {
 
 impl Group {
     /// Every path with its verb.
-    pub(crate) fn paths(&'static self) -> impl Iterator<Item = Asked> {
+    pub(crate) fn paths(&'static self) -> impl Iterator<Item = Endpoint> {
         self.routes.iter().flat_map(move |route| {
-            route.paths.iter().map(move |&(verb, path)| Asked { group: self, route, verb, path })
+            route.paths.iter().map(move |&(verb, path)| Endpoint { group: self, route, verb, path })
         })
     }
 }
 
 #[cfg(test)]
 impl Group {
-    /// Checks of the declarations that need all of them: the first finding.
+    /// Checks of all declarations of the group; returns the first finding.
     pub(crate) fn finding(&'static self) -> Option<String> {
         let mut generators = crate::methods::generators();
-        for asked in self.paths() {
-            let (route, path) = (asked.route, asked.path);
+        for endpoint in self.paths() {
+            let (route, path) = (endpoint.route, endpoint.path);
             let whole = route.whole_body.map(|field| json!({ field: route.example }).to_string());
             let example = RestBody::parse(whole.as_deref().unwrap_or(route.example).as_bytes(), 8);
             if let Err(error) = example.and_then(route.check) {
@@ -282,8 +282,8 @@ impl Group {
                     return Some(format!("{path}: {field} has no doc comment"));
                 }
             }
-            let known = |name: &&str| (route.fields)().contains(name);
-            if let Some((unknown, _)) = route.other_names.iter().find(|(name, _)| !known(name)) {
+            let is_field = |name: &&str| (route.fields)().contains(name);
+            if let Some((unknown, _)) = route.other_names.iter().find(|(name, _)| !is_field(name)) {
                 return Some(format!("{path}: {unknown} is no field"));
             }
             let is_field = |name: &&str| (route.fields)().iter().any(|field| route.is_in_path(field, name));
@@ -295,7 +295,7 @@ impl Group {
     }
 }
 
-impl Asked {
+impl Endpoint {
     /// Largest body of a request in bytes, where it may be larger than others.
     pub(crate) fn body_bytes_max(self) -> Option<usize> {
         self.route.body_bytes_max
@@ -344,7 +344,7 @@ impl Asked {
         })
     }
 
-    /// The members of a request. A query that the route does not read has none.
+    /// The members of a request. A query that the route does not read is ignored.
     fn members(self, query: Option<&str>, body: Bytes, depth_max: usize) -> Result<RestBody, ApiError> {
         let in_query = || RestBody::of_query(query.filter(|_| self.route.reads_query(self.path)));
         match (self.verb, self.route.whole_body) {
@@ -359,9 +359,9 @@ impl Asked {
     }
 }
 
-/// Why the members of a request cannot be read.
+/// Why the members of a request are invalid.
 enum Unread {
-    /// In the words of the route.
+    /// In the route's own form.
     Field {
         error: ApiError,
         field: String,
@@ -413,11 +413,11 @@ pub(crate) fn read_text<R: Route>(body: &str) -> Result<R, ApiError> {
     read(RestBody::parse(body.as_bytes(), 8)?).map(|(route, _)| route).map_err(Unread::into_error)
 }
 
-/// The sentence about a member by the name under which it was given.
+/// The error about a member, under the name that the request used.
 fn in_given_words<R: Route>(error: &ParamError, given_names: &[(&str, &str)]) -> ApiError {
     let field = error.field();
-    let others = R::OTHER_NAMES.iter().find(|(known, _)| *known == field).map(|(_, others)| *others);
-    match (others, given_names.iter().find(|(known, _)| *known == field)) {
+    let others = R::OTHER_NAMES.iter().find(|(name, _)| *name == field).map(|(_, others)| *others);
+    match (others, given_names.iter().find(|(name, _)| *name == field)) {
         (Some(others), None) if error.is_missing() => ApiError::missing(&[&[field], others].concat()),
         (_, Some((_, given))) => {
             let sentence = error.to_string();
@@ -431,7 +431,7 @@ fn run<R: Route>(context: &RequestContext, body: RestBody) -> BoxFuture<'_, Rest
     let (route, part) = match read::<R>(body) {
         Ok(read) => read,
         Err(Unread::Field { error, field }) if R::WRAPPING == Wrapping::Flat => {
-            let word = R::FIELD_ERRORS.iter().find(|(known, _)| *known == field).map(|(_, word)| *word);
+            let word = R::FIELD_ERRORS.iter().find(|(name, _)| *name == field).map(|(_, word)| *word);
             return Box::pin(ready(word.map_or_else(|| Err(error.clone()), |word| Ok(flat_error(&error, word)))));
         }
         Err(unread) => return Box::pin(ready(Err(unread.into_error()))),
@@ -450,7 +450,7 @@ fn run<R: Route>(context: &RequestContext, body: RestBody) -> BoxFuture<'_, Rest
     })
 }
 
-/// An error of the routes without envelope: a word for programs that stands where they look, and our own members.
+/// An error of the routes without envelope: the error word that their clients read, and our own members.
 fn flat_error(error: &ApiError, word: &str) -> Reply {
     let body = json!({
         "ok": false,

@@ -1,4 +1,4 @@
-//! Types of members and answers that several routes have. Their schemas have the names under which the document lists them.
+//! Types of members and answers shared by several routes, with the names of their schemas in the OpenAPI document.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::alkanes::{alkane_id, decimal};
 use crate::errors::ApiError;
 use crate::methods::{Verbatim, scalar};
 
-/// Gives a type a schema of its own under a name, or in the place where it is used.
+/// Gives a type a schema of its own under a name, or inline.
 macro_rules! schema {
     ($type:ty, $name:literal, $schema:tt) => {
         impl JsonSchema for $type {
@@ -29,7 +29,7 @@ macro_rules! schema {
     };
 }
 
-/// The id of an alkane in any way in which clients write it.
+/// The id of an alkane in any notation that clients use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AlkaneIdParam(pub(crate) AlkaneId);
 
@@ -114,7 +114,7 @@ macro_rules! id_of {
 id_of!(PoolIdParam, "PoolId", "The id of a pool");
 id_of!(FactoryIdParam, "FactoryId", "The id of a factory");
 
-/// An address, which is read where the network is known.
+/// An address, parsed once the network is known.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct AddressText(pub(crate) String);

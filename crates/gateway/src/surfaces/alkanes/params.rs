@@ -1,4 +1,4 @@
-//! Parameters of `alkanes_*`, in every writing that clients have for them.
+//! Parameters of `alkanes_*`, in every notation that clients use.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::errors::ApiError;
 use crate::methods::{BlockTag, HexBytes, TxidText, Verbatim, scalar};
 use crate::state::RequestContext;
 
-/// The id of an alkane in any writing, alone or as `target`, `alkaneId` or `id` of an object.
+/// The id of an alkane in any notation, alone or as `target`, `alkaneId` or `id` of an object.
 pub(super) struct IdParam(pub(super) AlkaneId);
 
 impl IdParam {
@@ -88,7 +88,7 @@ impl JsonSchema for Integer {
     }
 }
 
-/// The same of at most 32 bits.
+/// An integer of at most 32 bits, in the same notations.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(try_from = "Integer")]
 #[schemars(inline, with = "Integer")]
@@ -122,7 +122,7 @@ impl<'de> Deserialize<'de> for BytesParam {
 }
 
 impl BytesParam {
-    /// What the bytes encode; nothing where there are none.
+    /// Decodes the bytes; `None` when they are empty.
     pub(super) fn decoded<T: bitcoin::consensus::Decodable>(&self, name: &str) -> Result<Option<T>, ApiError> {
         if self.0.is_empty() {
             return Ok(None);

@@ -79,7 +79,7 @@ fn error_message(code: &str, message: &str) -> String {
     json!({ "type": "error", "code": code, "message": message }).to_string()
 }
 
-/// The message that a stream begins with: the filter in its one form.
+/// The first message of a stream, with the normalised filter.
 fn subscribed(follower: &Follower) -> String {
     json!({ "type": "subscribed", "filter": follower.filter().canonical() }).to_string()
 }

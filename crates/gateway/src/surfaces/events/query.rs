@@ -1,4 +1,4 @@
-//! What a request asks for, out of its query and of `Last-Event-ID`.
+//! The subscription of a request, from its query and `Last-Event-ID`.
 
 use hyper::HeaderMap;
 use hyper::header::HeaderName;
@@ -11,7 +11,7 @@ use crate::routes::decode_segment;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// What a client wants to follow, and from where.
+/// The events that a client subscribes to, and their start.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Question {
     pub(super) filter: Filter,
@@ -24,7 +24,7 @@ impl Default for Question {
     }
 }
 
-/// The position as a command or a query has it.
+/// The position of a command or a query.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Begin {
     pub(super) cursor: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Begin {
 
 impl Begin {
     /// # Errors
-    /// A sentence about what is wrong.
+    /// The message for the caller.
     pub(super) fn read(self) -> Result<From, String> {
         match (self.cursor, self.from_height) {
             (None, None) => Ok(From::Tip),
@@ -45,8 +45,8 @@ impl Begin {
 }
 
 impl Question {
-    /// Lists may be given several times or with commas, descriptors several times. A browser that connects again has the position in a
-    /// header, which counts before that of the address. `None` when nothing is asked for.
+    /// Lists may be repeated or comma-separated, descriptors repeated. A browser that reconnects sends the position in a header, which
+    /// takes precedence over that of the URL. `None` without parameters.
     pub(super) fn of(query: Option<&str>, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
         let (mut filter, mut begin) = (Filter::default(), Begin::default());
         let mut is_empty = true;

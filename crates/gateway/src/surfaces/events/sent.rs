@@ -17,9 +17,9 @@ use crate::routes::Credential;
 use crate::state::RequestContext;
 use crate::websocket::StreamTicket;
 
-/// Time between two signs of life.
+/// Interval of keep-alive messages.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// Bytes that are handed on together.
+/// Bytes that are sent together.
 const PART_BYTES: usize = 64 << 10;
 
 /// Answers with a stream that ends with the client, the server or the key.
@@ -27,7 +27,7 @@ pub(super) fn answer(context: &RequestContext, credential: Credential, follower:
     let ticket = StreamTicket::enter(context, credential)?;
     let (parts, body) = EventBody::new();
     tokio::spawn(async move {
-        // The client has gone.
+        // The client has disconnected.
         let _ = send(follower, ticket, parts).await;
     });
     Ok(Reply::stream(StatusCode::OK, "text/event-stream", body))

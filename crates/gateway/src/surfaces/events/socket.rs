@@ -13,7 +13,7 @@ use crate::events::{EventFeed, FeedError, Follower};
 use crate::state::RequestContext;
 use crate::websocket::{End, Gone, REPEAT_COST, Socket};
 
-/// What a client sends.
+/// A message of a client.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Command {
@@ -40,7 +40,7 @@ struct Client {
     follower: Option<Follower>,
 }
 
-/// Serves one client until it goes. It is subscribed at once where its address had a query.
+/// Serves one client until it disconnects. It is subscribed at once where its URL has a query.
 pub(super) async fn serve(
     feed: Arc<EventFeed>,
     context: RequestContext,
@@ -85,7 +85,7 @@ impl Client {
         json!({ "type": "hello", "cursor": self.feed.tip().ok() }).to_string().into()
     }
 
-    /// Ends the subscription with an error, or the stream where it is ours.
+    /// Ends the subscription with an error, or the stream where the error is internal.
     async fn fail(&mut self, socket: &mut Socket, error: &FeedError) -> Result<(), Gone> {
         self.follower = None;
         socket.send(error_text(error).into()).await?;
@@ -127,7 +127,7 @@ impl Client {
         }
     }
 
-    /// Takes the place of an earlier subscription.
+    /// Replaces an earlier subscription.
     async fn subscribe(&mut self, socket: &mut Socket, question: Question) -> Result<(), Gone> {
         socket.charge(REPEAT_COST).await?;
         self.follower = None;

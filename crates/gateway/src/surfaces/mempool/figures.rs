@@ -1,4 +1,4 @@
-//! What operators see of the live set.
+//! Metrics of the live set.
 
 use paraffin_mempool::Mempool;
 
@@ -22,7 +22,11 @@ fn set(mempool: &Mempool, meter: &Meter<'_>) {
     gauge("paraffin_mempool_fee_satoshis", "Sum of the fees that are known", summary.total_fee as f64);
     let unknown = summary.count.saturating_sub(summary.fee_known);
     gauge("paraffin_mempool_fees_unknown", "Transactions whose fee is not known", unknown as f64);
-    gauge("paraffin_mempool_provisional", "Transactions that only an admin told of", summary.provisional as f64);
+    gauge(
+        "paraffin_mempool_provisional",
+        "Transactions submitted by an admin that no peer has announced",
+        summary.provisional as f64,
+    );
     let text = "Lowest feerate in the set, satoshis for one virtual byte; NaN in an empty one";
     gauge("paraffin_mempool_lowest_feerate", text, lowest.unwrap_or(f64::NAN));
 }
@@ -35,7 +39,7 @@ fn changes(mempool: &Mempool, meter: &Meter<'_>) {
     count("paraffin_mempool_changes_total", "Changes of the set: the number of the newest frame", summary.seq);
     count("paraffin_mempool_added_total", "Transactions taken in", summary.added_total);
     for (reason, total) in removed {
-        let text = "Transactions that left, by reason";
+        let text = "Transactions removed, by reason";
         meter.count("paraffin_mempool_removed_total", text, &[("reason", reason.word())], total);
     }
     count("paraffin_mempool_returned_total", "Transactions that came back with a block that was undone", returned);
@@ -57,7 +61,7 @@ fn feed(mempool: &Mempool, meter: &Meter<'_>) {
         let text = "Comparisons with the node's list, by outcome";
         meter.count("paraffin_mempool_comparisons_total", text, &[("outcome", outcome)], total);
     }
-    let text = "Transactions that the node's list had and peers had not told of";
+    let text = "Transactions fetched from the node that no peer had announced";
     meter.count("paraffin_mempool_fetched_total", text, &[], figures.fetched());
 }
 
@@ -67,11 +71,11 @@ fn stream(mempool: &Mempool, meter: &Meter<'_>) {
     let gauge = |name, text, value| meter.gauge(name, text, &[], value);
     gauge("paraffin_mempool_subscribers", "Open streams", subscribers.count() as f64);
     let lag = subscribers.lag(mempool.read(|pool| pool.ring().newest()));
-    gauge("paraffin_mempool_subscriber_lag", "Changes that the slowest subscriber has yet to be told", lag as f64);
+    gauge("paraffin_mempool_subscriber_lag", "Changes not yet sent to the slowest subscriber", lag as f64);
     let text = "Frames handed to subscribers, counted for each of them";
     meter.count("paraffin_mempool_frames_sent_total", text, &[], figures.frames_sent());
     for (reason, total) in figures.resets() {
-        let text = "Subscribers that were told to begin anew, by reason";
+        let text = "Resets sent to subscribers, by reason";
         meter.count("paraffin_mempool_resets_total", text, &[("reason", reason)], total);
     }
 }

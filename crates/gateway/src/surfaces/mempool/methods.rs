@@ -13,13 +13,13 @@ use crate::errors::{ApiError, rpc_code};
 use crate::methods::{Declared, ErrorCase, List, Method, Natural, Surface, TxidText, Written};
 use crate::state::RequestContext;
 
-/// Entries or ids in one answer, and ids in one question (docs/mempool.md).
+/// Entries or ids in one answer, and ids in one request, at most (docs/mempool.md).
 const COUNT_MAX: usize = 5_000;
-/// Entries of `mempool_recent` when nothing is said.
+/// Default number of entries of `mempool_recent`.
 const RECENT_DEFAULT: usize = 100;
-/// Entries of a page of `mempool_snapshot` when nothing is said.
+/// Default number of entries of a page of `mempool_snapshot`.
 const PAGE_DEFAULT: usize = 1_000;
-/// Buckets in one question.
+/// Buckets in one request at most.
 const BUCKETS_MAX: usize = 1_000;
 
 pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface::new(
@@ -41,8 +41,7 @@ pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface::new(
         preview: its shapes may change.",
 );
 
-/// What may look at all of the set, or write many transactions, is done away from the threads that serve connections, and is
-/// written there.
+/// Runs a read that may scan the whole set or render many transactions off the async threads, and renders its answer there.
 async fn away<T: Serialize + 'static>(
     context: &RequestContext,
     mempool: &Arc<Mempool>,
@@ -54,12 +53,12 @@ async fn away<T: Serialize + 'static>(
     context.work(work).await.map_err(|_| ApiError::panicked())?
 }
 
-/// A share with four digits, never rounded up to all.
+/// A share with four decimal places, never rounded up to 1.
 fn share(coverage: f64) -> f64 {
     (coverage * 10_000.0).floor() / 10_000.0
 }
 
-/// How many, cut at [`COUNT_MAX`].
+/// The requested number, at most [`COUNT_MAX`].
 fn limit(limit: Option<Natural>, default: usize) -> usize {
     limit.map_or(default, |limit| usize::try_from(limit.get()).unwrap_or(usize::MAX)).min(COUNT_MAX)
 }
@@ -75,7 +74,7 @@ fn find(mempool: &Mempool, txid: TxidText) -> Result<Arc<Entry>, ApiError> {
     entry.ok_or_else(|| NOT_IN_MEMPOOL.error("the txid is not in the mempool"))
 }
 
-/// Entries as they are written into an answer, without a tree of values in between: a page holds thousands.
+/// Entries as serialised into an answer, without intermediate JSON values: a page holds thousands.
 #[derive(JsonSchema)]
 #[schemars(inline, with = "Vec<ShownEntry<'static>>")]
 struct Shown {
@@ -100,19 +99,19 @@ struct InfoAnswer {
     /// Bytes of raw transactions.
     bytes: usize,
     vbytes: u64,
-    /// Satoshis, of those whose fee is known.
+    /// Sum of the known fees, satoshis.
     total_fee: u64,
-    /// How many have a known fee.
+    /// Number of transactions whose fee is known.
     fee_known: usize,
-    /// The part of transactions whose fee is known, four digits.
+    /// Share of transactions whose fee is known, four decimal places.
     fee_coverage: f64,
-    /// How many an admin submitted that no peer has announced.
+    /// Number of transactions that an admin submitted and no peer has announced.
     provisional: usize,
     /// Number of the newest frame.
     seq: u64,
     /// Number of the oldest frame that can be replayed.
     oldest_seq: u64,
-    /// By this a stream or a page knows whether this process has started anew.
+    /// Id of this process: it changes with a restart, which streams and pages can detect by it.
     instance: String,
     /// Since this process started.
     added_total: u64,
@@ -190,7 +189,7 @@ struct OneEntry {
     include_hex: Option<bool>,
 }
 
-/// The entry that was asked for.
+/// The requested entry.
 #[derive(JsonSchema)]
 #[schemars(inline, with = "ShownEntry<'static>")]
 struct FoundEntry {
@@ -216,7 +215,7 @@ impl Method for OneEntry {
     }
 }
 
-/// Several transactions, in the order in which they are first named, each once however often it is named.
+/// Several transactions, in the order of their first mention, without duplicates.
 #[derive(Deserialize, JsonSchema)]
 struct Entries {
     /// Their ids.
@@ -225,7 +224,7 @@ struct Entries {
     include_hex: Option<bool>,
 }
 
-/// Those that are in the set, and the ids of those that are not.
+/// The entries that are in the set, and the ids of the others.
 #[derive(Serialize, JsonSchema)]
 struct EntriesAnswer {
     entries: Shown,
@@ -320,9 +319,9 @@ impl Method for Recent {
 struct Snapshot {
     /// Entries of a page; 1,000 when absent, 5,000 at most.
     limit: Option<Natural>,
-    /// Where the page before ended; 0 when absent.
+    /// `cursor` of the previous page; 0 when absent.
     cursor: Option<Natural>,
-    /// The `instance` of the page before, so that a restart in between is noticed.
+    /// `instance` of the previous page, to detect a restart in between.
     instance: Option<String>,
     /// Whether to include the raw transactions; `false` when absent.
     include_hex: Option<bool>,
@@ -332,7 +331,7 @@ struct Snapshot {
 #[derive(Serialize, JsonSchema)]
 struct SnapshotAnswer {
     entries: Shown,
-    /// Where the next page begins.
+    /// `cursor` of the next page.
     cursor: u64,
     has_more: bool,
     /// Number of the newest frame of the stream.
@@ -409,7 +408,7 @@ impl TryFrom<List<f64, BUCKETS_MAX>> for BucketStarts {
 struct FeerateHistogramAnswer {
     /// For each bucket the feerate at which it begins, and the virtual bytes in it.
     histogram: Vec<(f64, u64)>,
-    /// The part of transactions whose fee is known; the others are in no bucket.
+    /// Share of transactions whose fee is known; the others are in no bucket.
     fee_coverage: f64,
     count: usize,
 }
@@ -433,12 +432,12 @@ impl Method for FeerateHistogram {
     }
 }
 
-/// Transactions that left because a later one spends the same output, the newest first; the newest 1,000 since this process started.
+/// Transactions replaced by a later one that spends the same output, the newest first; the newest 1,000 since this process started.
 #[derive(Deserialize, JsonSchema)]
 struct Replacements {
     /// How many; 100 when absent, 1,000 at most.
     limit: Option<Natural>,
-    /// Those of this transaction alone: by which it left, and those that left for it.
+    /// Only replacements of or by this transaction.
     txid: Option<TxidText>,
 }
 

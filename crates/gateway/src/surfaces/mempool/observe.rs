@@ -1,4 +1,4 @@
-//! `POST /v4/<ADMIN KEY>/mempool/observe`: a transaction that was seen elsewhere becomes visible here. It goes to no node.
+//! `POST /v4/<ADMIN KEY>/mempool/observe`: adds a transaction that was seen elsewhere to the live set. It is not broadcast.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::state::{RequestContext, unix_millis};
 
 /// The body as JSON.
 #[derive(Deserialize)]
-struct Told {
+struct JsonBody {
     hex: String,
 }
 
@@ -27,10 +27,10 @@ fn raw(body: Bytes) -> Result<Bytes, ApiError> {
     if !is_object {
         return Ok(body);
     }
-    // Raw bytes may begin like an object; what does not parse as one is taken as it is.
-    let Ok(told) = serde_json::from_slice::<serde_json::Value>(&body) else { return Ok(body) };
-    let Told { hex } =
-        serde_json::from_value(told).map_err(|_| ApiError::invalid("hex is required and must be a string"))?;
+    // Raw bytes may begin like an object; a body that does not parse as JSON is taken as raw bytes.
+    let Ok(value) = serde_json::from_slice::<serde_json::Value>(&body) else { return Ok(body) };
+    let JsonBody { hex } =
+        serde_json::from_value(value).map_err(|_| ApiError::invalid("hex is required and must be a string"))?;
     let bytes: Result<Vec<u8>, _> = bitcoin::hex::FromHex::from_hex(hex.trim());
     bytes.map(Bytes::from).map_err(|_| ApiError::invalid("hex must be hexadecimal digits"))
 }
@@ -40,7 +40,7 @@ pub(super) async fn observe(context: &RequestContext, mempool: &Arc<Mempool>, bo
     let raw = raw(body)?;
     let mempool = Arc::clone(mempool);
     let now = u64::try_from(unix_millis()).unwrap_or_default();
-    // It looks into the index.
+    // Off the async threads, as it reads the index.
     let observed = tokio::task::spawn_blocking(move || mempool.observe(raw, now)).await;
     match observed.map_err(|_| ApiError::panicked())? {
         Ok(inserted) => {

@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/mempool/ws`: every change of the set, with replay (docs/mempool.md).
 //!
-//! A client's position is a number. What was sent before it connected is sent again from the ring as far back as that
-//! reaches; the texts are those that every other client gets.
+//! A client's position is a sequence number. Earlier frames are replayed from the ring buffer as far back as it reaches; all
+//! clients share the same rendered frames.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ struct Command {
     include_hex: Option<bool>,
 }
 
-/// Which frames a client gets.
+/// The channels a client has subscribed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Channels {
     transactions: bool,
@@ -37,7 +37,7 @@ struct Channels {
 }
 
 impl Channels {
-    /// Those named; none named means all of them.
+    /// The named channels; all when none is named.
     fn named(names: Option<&[String]>) -> Result<Self, String> {
         let all = Self { transactions: true, blocks: true };
         let Some(names) = names.filter(|names| !names.is_empty()) else { return Ok(all) };
@@ -67,12 +67,12 @@ impl Channels {
 struct Client {
     subscription: Subscription,
     channels: Option<Channels>,
-    /// Number of the newest change that it was sent.
+    /// Sequence number of the newest change sent to it.
     position: u64,
     hex: bool,
 }
 
-/// Serves one client until it goes.
+/// Serves one client until it disconnects.
 pub(super) async fn serve(mempool: Arc<Mempool>, mut socket: Socket) {
     let subscription = mempool.subscribe();
     let position = mempool.read(|pool| pool.ring().newest());
@@ -94,7 +94,7 @@ impl Client {
             };
             match text {
                 Some(text) => self.command(socket, &text).await?,
-                None => self.tell(socket).await?,
+                None => self.send_changes(socket).await?,
             }
         }
     }
@@ -172,7 +172,7 @@ impl Client {
         match command.since_seq {
             None if is_new => self.position = newest,
             None => {}
-            // A position of the future is one of another process.
+            // A position in the future is one of another process.
             Some(since) if since >= newest => self.position = newest,
             Some(since) => {
                 socket.charge(REPEAT_COST).await?;
@@ -181,14 +181,14 @@ impl Client {
                 }
                 self.position = since;
                 socket.send(self.hello(true)).await?;
-                return self.tell(socket).await;
+                return self.send_changes(socket).await;
             }
         }
         Ok(())
     }
 
-    /// Sends what happened after its position, a part at a time so that its messages are read in between.
-    async fn tell(&mut self, socket: &mut Socket) -> Result<(), Gone> {
+    /// Sends changes after its position, one batch at a time so that its messages are read in between.
+    async fn send_changes(&mut self, socket: &mut Socket) -> Result<(), Gone> {
         let Some(channels) = self.channels else { return Ok(()) };
         let Ok(frames) = self.mempool().read(|pool| pool.ring().after(self.position, BATCH)) else {
             return self.reset(socket, "lagged").await;

@@ -1,4 +1,4 @@
-//! The family as a hosted indexer program answers it.
+//! The family as answered by a hosted indexer program.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::hosted::{HostedProgram, ask};
 use crate::methods::{BlockTag, Verbatim};
 use crate::state::RequestContext;
 
-/// The program that answers in this instance, where one does.
+/// The hosted program of this instance, if any.
 pub(super) fn of(context: &RequestContext) -> Option<&Arc<dyn HostedProgram>> {
     context.shared().hosted.as_ref()
 }
@@ -28,7 +28,7 @@ fn height(context: &RequestContext, program: &dyn HostedProgram, tag: Option<&Bl
     if height > newest { Err(Fault::AboveTip { newest }.into()) } else { Ok(height) }
 }
 
-fn known(program: &dyn HostedProgram, name: &str) -> Result<(), ApiError> {
+fn check_exported(program: &dyn HostedProgram, name: &str) -> Result<(), ApiError> {
     if program.has_view(name) { Ok(()) } else { Err(ApiError::method_not_found()) }
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn view(
     input: Option<&Verbatim>,
     tag: Option<&BlockTag>,
 ) -> Result<String, ApiError> {
-    known(&**program, &name)?;
+    check_exported(&**program, &name)?;
     let payload = message(input)?;
     let height = height(context, &**program, tag)?;
     let program = Arc::clone(program);
@@ -57,7 +57,7 @@ pub(super) async fn preview(
     payload: Vec<u8>,
     tag: Option<&BlockTag>,
 ) -> Result<String, ApiError> {
-    known(&**program, &name)?;
+    check_exported(&**program, &name)?;
     let height = height(context, &**program, tag)?;
     let program = Arc::clone(program);
     let permits = u32::try_from(context.limits().preview_permits()).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! What happened: by block, by inscription, by script.
+//! BRC-20 events: by block, by inscription, by script.
 
 use bitcoin::hex::DisplayHex as _;
 use paraffin_ordinals_index::brc20::{LedgerError, PlacedEvent};
@@ -27,13 +27,13 @@ fn rendered(
     events.map(|placed| Ok(event(&counted(placed, interrupt)?, network))).collect()
 }
 
-/// An event, counted before it is kept.
+/// An event, its memory counted before it is collected.
 fn counted(placed: Result<PlacedEvent, LedgerError>, interrupt: &Interrupt) -> Result<PlacedEvent, ApiError> {
     let placed = placed.map_err(|error| failed(&error))?;
     if interrupt.keep(event_bytes(&placed)) { Ok(placed) } else { Err(ApiError::panicked()) }
 }
 
-/// Refuses a block that is not there yet.
+/// Refuses a block that is not indexed yet.
 fn check_indexed(height: Height, newest: Height) -> Result<(), ApiError> {
     if height > newest { Err(absent("block not indexed yet")) } else { Ok(()) }
 }
@@ -64,7 +64,7 @@ impl Route for ActivityOnBlock {
     }
 }
 
-/// The events of an inscription: both of a transfer, the oldest first; none of an inscription that did nothing.
+/// The events of an inscription, the oldest first: both of a transfer; none of an inscription without effect.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct EventsOf {
     /// The inscription.
@@ -88,7 +88,7 @@ impl Route for EventsOf {
     }
 }
 
-/// What the programmable module asked a node: nothing, for it does not run here.
+/// Node calls of the programmable module: none, as it does not run here.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct NodeResults {
     /// The block.
@@ -166,20 +166,20 @@ impl Route for HashesOfActivity {
     }
 }
 
-/// Events in which a script had a part, the newest first, or those of a block in their order.
+/// Events that involve a script, the newest first, or those of a block in their order.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct History {
     /// This or `pkscript`; where both stand they must agree.
     address: Option<AddressText>,
     /// The script.
     pkscript: Option<Script>,
-    /// One block alone; needed without `address` and `pkscript`.
+    /// Only events of this block; required without `address` and `pkscript`.
     height: Option<BlockHeight>,
-    /// One token alone.
+    /// Only events of this token.
     ticker: Option<Ticker>,
     /// 50 when absent; more than 500 is taken as 500.
     limit: Option<Count>,
-    /// `cursor` of the page before.
+    /// `cursor` of the previous page.
     cursor: Option<Cursor>,
 }
 
@@ -213,9 +213,9 @@ impl Route for History {
         query.put_some("cursor", cursor.map(|(height, place)| format!("{height}:{place}")));
         query.put("limit", &limit.to_string());
         answer(context, &query, move |index, newest, interrupt| {
-            let found = match (&wallet, height) {
+            let page = match (&wallet, height) {
                 (Some(script), height) => {
-                    // Of one block alone: from its end, until another begins.
+                    // Of a single block: backwards from its end to its beginning.
                     let before = height.map_or(cursor, |height| {
                         let end = (height.saturating_add(1), 0);
                         Some(cursor.map_or(end, |cursor| cursor.min(end)))
@@ -234,8 +234,8 @@ impl Route for History {
                 (None, None) => Page::default(),
             };
             Ok(HistoryPage {
-                events: found.events.iter().map(|placed| event(placed, network)).collect(),
-                cursor: found.cursor,
+                events: page.events.iter().map(|placed| event(placed, network)).collect(),
+                cursor: page.cursor,
                 block_height: newest,
             })
         })
@@ -246,7 +246,7 @@ impl Route for History {
 #[derive(Default)]
 struct Page {
     events: Vec<PlacedEvent>,
-    /// Where the next page begins; `None` at the end.
+    /// Cursor of the next page; `None` at the end.
     cursor: Option<String>,
 }
 
@@ -266,7 +266,7 @@ fn page(
     Ok(page)
 }
 
-/// Whether an event of a block is of the token, if one is asked for, and after the cursor.
+/// Whether an event of a block is of the token, if one is given, and after the cursor.
 fn of_block(ticker: Option<&str>, cursor: Option<(Height, u32)>) -> impl Fn(&Result<PlacedEvent, LedgerError>) -> bool {
     move |placed| {
         let Ok(placed) = placed else { return true };

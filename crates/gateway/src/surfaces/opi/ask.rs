@@ -53,7 +53,7 @@ schema!(Script, "Script", {
     "pattern": "^([0-9a-fA-F]{2})*$",
 });
 
-/// Height of a block. One beyond 32 bits is as good as the largest: no chain has either.
+/// Height of a block. One beyond 32 bits stands for the largest: no chain has either.
 #[derive(Clone, Copy)]
 pub(super) struct BlockHeight(pub(super) Height);
 
@@ -85,7 +85,7 @@ schema!(Inscription, "InscriptionId", {
     "pattern": "^[0-9a-fA-F]{64}i(0|[1-9][0-9]{0,9})$",
 });
 
-/// The height and place of the last event of the page before.
+/// The height and index of the last event of the previous page.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor(pub(super) Height, pub(super) u32);
 
@@ -138,11 +138,11 @@ pub(super) struct ListPart {
 }
 
 impl ListPart {
-    /// `limit` and `offset` of a list that is given whole unless a part is asked for.
+    /// `limit` and `offset` of a list that is answered whole by default.
     pub(super) fn of(context: &RequestContext, limit: Option<Count>, offset: Option<Offset>) -> Result<Self, ApiError> {
         let list_max = context.limits().list_records_max;
         let offset = offset.map_or(0, |Offset(offset)| usize::try_from(offset).unwrap_or(usize::MAX));
-        // To skip rows costs what it costs to list them.
+        // Skipping rows costs as much as listing them.
         if offset > list_max {
             return Err(ApiError::invalid(format!("offset must be at most {list_max}")));
         }

@@ -1,4 +1,4 @@
-//! What a script has of a token, now and at the beginning of a block.
+//! Balances of a script, now and at the beginning of a block.
 
 use paraffin_ordinals_index::brc20::Balance;
 use paraffin_primitives::Height;
@@ -14,12 +14,12 @@ use crate::rest::part::Part;
 use crate::rest::{AddressText, Changes, Made, Route, Verb, Wrapping};
 use crate::state::RequestContext;
 
-/// What a script has of a token.
+/// Balance of a script.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(super) struct Balances {
     overall_balance: BaseUnits,
-    /// What no transfer inscription has set aside.
+    /// The balance not reserved by transfer inscriptions.
     available_balance: BaseUnits,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct BalancesNow {
     block_height: Height,
 }
 
-/// What a script has of a token.
+/// Balance of a script.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct CurrentBalance {
     /// The token.
@@ -74,10 +74,10 @@ impl Route for CurrentBalance {
     }
 }
 
-/// What a script had of a token when a block began.
+/// Balance of a script before a block.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct BalanceOnBlock {
-    /// Before anything of this block has happened.
+    /// Height of the block; the balance is as of its beginning.
     block_height: BlockHeight,
     /// The script.
     pkscript: Script,

@@ -1,5 +1,5 @@
-//! The hash over all balances. It reads every balance there is, which takes minutes on a large chain, so it is computed once for
-//! a block, by one thread, and everybody who asks meanwhile waits for that.
+//! The hash over all balances. It reads every balance, which takes minutes on a large chain, so it is computed once per block by
+//! one thread, and concurrent requests wait for it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,13 +22,13 @@ use crate::rest::part::Part;
 use crate::rest::{Answer as _, Changes, Made, Route, Verb, Wrapping};
 use crate::state::RequestContext;
 
-/// A computation that is not over by then ends without a hash.
+/// After this time a computation ends without a hash.
 const TIME_MAX: Duration = Duration::from_secs(600);
 
-/// What came of a computation: the hash, or `None` when it took too long or failed.
+/// Outcome of a computation: the hash, or `None` when it took too long or failed.
 type Outcome = Option<[u8; 32]>;
 
-/// The newest computation, running or over.
+/// The newest computation, running or finished.
 #[derive(Default)]
 pub(crate) struct BalancesHash(Mutex<Option<Computation>>);
 
@@ -44,7 +44,7 @@ impl Computation {
     fn serves(&self, tip: BlockId) -> bool {
         let outcome = *self.outcome.borrow();
         match outcome {
-            // A thread that ended without a word will not say one.
+            // The sender is dropped when the thread panics.
             None => self.outcome.has_changed().is_ok(),
             Some(outcome) => self.tip == tip && outcome.is_some(),
         }
@@ -55,7 +55,7 @@ impl Computation {
         let deadline = Instant::now() + TIME_MAX;
         tokio::task::spawn_blocking(move || {
             let is_over = || sender.is_closed() || Instant::now() >= deadline;
-            let found = match Brc20Index::new(&snapshot).balances_digest(&is_over) {
+            let hash = match Brc20Index::new(&snapshot).balances_digest(&is_over) {
                 Ok(BalancesDigest::Hash(hash)) => Some(hash),
                 Ok(BalancesDigest::OutOfTime) => None,
                 Err(error) => {
@@ -63,7 +63,7 @@ impl Computation {
                     None
                 }
             };
-            let _ = sender.send(Some(found));
+            let _ = sender.send(Some(hash));
         });
         Self { tip, height, outcome }
     }
@@ -74,8 +74,8 @@ impl BalancesHash {
         let snapshot = context.snapshot();
         let (tip, height) = (context.tip().ok_or_else(ApiError::starting)?, newest(snapshot)?);
         let mut newest = self.0.lock();
-        match newest.as_ref().filter(|known| known.serves(tip)) {
-            Some(known) => Ok(known.clone()),
+        match newest.as_ref().filter(|running| running.serves(tip)) {
+            Some(running) => Ok(running.clone()),
             None => Ok(newest.insert(Computation::start(snapshot.clone(), tip, height)).clone()),
         }
     }

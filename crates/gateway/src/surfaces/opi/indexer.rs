@@ -1,4 +1,4 @@
-//! What the index is and how far it is, as plain text.
+//! Versions and height of the index, as plain text.
 
 use hyper::StatusCode;
 use paraffin_ordinals_index::brc20::TABLES_VERSION;
@@ -50,7 +50,7 @@ impl Route for NewestHeight {
     }
 }
 
-/// The same: nothing is indexed apart.
+/// The same height: no data is indexed separately.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ExtrasHeight {}
 

@@ -57,7 +57,7 @@ pub(crate) static GROUPS: [&Group; 1] = [&Group {
     ],
 }];
 
-/// Whether the path is about its caller, and about nothing that is indexed.
+/// Whether the path is about its caller and not about indexed data.
 pub(crate) fn is_about_caller(segments: &[String]) -> bool {
     segments.iter().map(String::as_str).eq(["v1", "brc20", "ip"])
 }
@@ -73,7 +73,7 @@ pub(crate) fn refusal(error: &ApiError) -> Reply {
     Reply::json(error.kind.status, body.to_string())
 }
 
-/// 400 in OPI's own words, for what is not there.
+/// 400 with OPI's own message, for missing records.
 fn absent(words: &'static str) -> ApiError {
     ApiError::new(ErrorKind { status: StatusCode::BAD_REQUEST, ..kind::NOT_FOUND }, words)
 }
@@ -102,8 +102,8 @@ pub(crate) fn is_served(shared: &Shared) -> bool {
     shared.families.opi.is_some() || shared.upstreams.is_some() || newest(&shared.chain.snapshot()).is_ok()
 }
 
-/// Answers with a read of our own index, away from the async threads and with the newest block that it holds, or with what a server of
-/// OPI answers to the same `query`.
+/// Answers with a read of our own index, off the async threads and with its newest block, or with the answer of a server of OPI to
+/// the same `query`.
 async fn answer<T: Serialize + JsonSchema + Send + 'static>(
     context: &RequestContext,
     query: &Query,

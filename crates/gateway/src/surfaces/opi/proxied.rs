@@ -1,4 +1,4 @@
-//! Answers of a server of OPI, in the envelope and with the errors of our own.
+//! Answers of a server of OPI, in our own envelope and with our own errors.
 
 use hyper::StatusCode;
 use serde::Deserialize;
@@ -14,10 +14,10 @@ use crate::rest::{AddressText, Enveloped, RestResult};
 use crate::routes::push_encoded;
 use crate::state::RequestContext;
 
-/// Longest answer that is no JSON.
+/// Longest answer that is not JSON, bytes.
 const TEXT_BYTES_MAX: usize = 32;
 
-/// What OPI and we say of what is not there. Other words of the server are not repeated.
+/// Messages of OPI and this instance for missing records. Other messages of the server are not passed on.
 const ABSENT: [&str; 5] = [
     "block not indexed yet",
     "no balance found",
@@ -25,8 +25,8 @@ const ABSENT: [&str; 5] = [
     "no ticker found",
     "the hashes begin at a later block",
 ];
-/// What OPI says when it does not keep the tables that a path needs.
-const NOT_KEPT: &str = "not supported";
+/// OPI's message when it does not have the tables that a path needs.
+const NOT_SUPPORTED: &str = "not supported";
 
 /// A path of the server with its query. OPI has no `balance`, which is another name for one of its own.
 pub(super) struct Query {
@@ -53,7 +53,7 @@ impl Query {
         }
     }
 
-    /// The address as it was given, for OPI keeps those beside the scripts; else the script.
+    /// The address as given, as OPI stores addresses beside scripts; else the script.
     pub(super) fn put_wallet(&mut self, address: Option<AddressText>, script: Option<Script>) {
         match (address, script) {
             (Some(AddressText(address)), _) => self.put("address", &address),
@@ -72,7 +72,7 @@ pub(super) async fn number(server: &FamilyServer, context: &RequestContext, name
     Ok(Reply::text(StatusCode::OK, text.to_owned()))
 }
 
-/// The result of a query; of one that is slow, as late as a request may be answered.
+/// The result of a query, with the longest time a request may take for a slow one.
 pub(super) async fn result(
     server: &FamilyServer,
     context: &RequestContext,
@@ -92,7 +92,7 @@ pub(super) async fn result(
     }
 }
 
-/// Refuses an answer that is none.
+/// Refuses an unusable answer.
 fn check(server: &FamilyServer, answer: &FamilyAnswer) -> Result<(), ApiError> {
     match answer.status {
         StatusCode::OK => Ok(()),
@@ -110,24 +110,24 @@ struct Envelope<'a> {
     result: Option<&'a RawValue>,
 }
 
-/// The envelope of an answer, once it is safe to be read.
+/// The envelope of an answer, after validation.
 fn envelope<'a>(server: &FamilyServer, answer: &'a FamilyAnswer) -> Result<Envelope<'a>, ApiError> {
     let garbage = || server.error(server.failed("an answer that is not in OPI's envelope"));
     serde_json::from_slice(&answer.body).map_err(|_| garbage())
 }
 
-/// What the server does not have, in its own words where we know them.
+/// The error for a missing record, with the server's message where it is a known one.
 fn refused(server: &FamilyServer, answer: &FamilyAnswer) -> ApiError {
     let words = match envelope(server, answer) {
         Ok(envelope) => envelope.error.unwrap_or_default(),
         Err(error) => return error,
     };
-    if words == NOT_KEPT {
+    if words == NOT_SUPPORTED {
         let words = "the OPI server does not keep the tables that this needs";
         return ApiError::new(kind::BRC20_NOT_INDEXED, words);
     }
-    match ABSENT.iter().find(|known| **known == words) {
-        Some(known) => absent(known),
+    match ABSENT.iter().find(|message| **message == words) {
+        Some(message) => absent(message),
         None => ApiError::invalid("the OPI server does not take these parameters"),
     }
 }

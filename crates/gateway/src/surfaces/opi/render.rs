@@ -62,21 +62,21 @@ impl JsonSchema for BaseUnits {
     }
 }
 
-/// About what an event takes beside its scripts until it is written, and what is written of it, bytes.
+/// Bytes of an event in memory and in the answer, without its scripts, about.
 const EVENT_BYTES: usize = 3_072;
 
-/// What a script takes: in its event, in hexadecimal digits in the record, and in the answer.
+/// Multiple of a script's length that it takes: in its event, in hexadecimal digits in the record, and in the answer.
 pub(super) fn script_bytes(script: &Script) -> usize {
     script.len().saturating_mul(5)
 }
 
-/// About what an event takes until it is written, and what is written of it.
+/// Bytes of an event in memory and in the answer, about.
 pub(super) fn event_bytes(placed: &PlacedEvent) -> usize {
     let (one, other) = placed.event.action.parties();
     EVENT_BYTES + script_bytes(one) + script_bytes(other.unwrap_or(one))
 }
 
-/// What happened to a token. Which members there are depends on `event_type`.
+/// An event of a token. Its members depend on `event_type`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Brc20Event")]
 #[allow(clippy::struct_field_names)] // the members of OPI
@@ -88,7 +88,7 @@ pub(super) struct Event {
     predeployer_script: Option<ScriptHex>,
     #[serde(skip_serializing_if = "Option::is_none")]
     predeployer_wallet: Option<WalletText>,
-    /// As the inscription has it.
+    /// As written in the inscription.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
     /// Of a predeploy, as text.
@@ -116,7 +116,7 @@ pub(super) struct Event {
     /// In lower case.
     #[serde(skip_serializing_if = "Option::is_none")]
     tick: Option<String>,
-    /// As the inscription has it.
+    /// As written in the inscription.
     #[serde(skip_serializing_if = "Option::is_none")]
     original_tick: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ pub(super) struct Event {
     #[schemars(with = "Option<Hash>")]
     using_tx_id: Option<String>,
     height: u32,
-    /// Which event of its block.
+    /// Index of the event in its block.
     place: u32,
     /// All zeros for a refund that no transaction made.
     #[schemars(with = "Hash")]
@@ -190,7 +190,7 @@ impl Event {
     }
 }
 
-/// An event: OPI's members, then height, place in the block and transaction.
+/// An event: OPI's members, then height, index in the block and transaction.
 pub(super) fn event(placed: &PlacedEvent, network: Network) -> Event {
     let new = Event::new(placed);
     let party = |script: &Script| (Some(hex(script)), Some(wallet(script, network)));

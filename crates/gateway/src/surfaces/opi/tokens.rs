@@ -1,4 +1,4 @@
-//! Tokens, who owns them, and transfer inscriptions that have not moved.
+//! Tokens, their holders, and transfer inscriptions that have not moved.
 
 use bitcoin::Script;
 use paraffin_ordinals_index::brc20::{Action, Holder, LedgerError, OpenNote};
@@ -19,9 +19,9 @@ use crate::state::RequestContext;
 
 const EXAMPLE: &str = r#"{"ticker":"ordi"}"#;
 
-/// About what a record takes beside its script until it is written, and what is written of it, bytes.
+/// Bytes of a record in memory and in the answer, without its script, about.
 const RECORD_BYTES: usize = 640;
-/// Rows that a walk reads between two checks whether the request is cancelled.
+/// Rows read between two checks for cancellation of the request.
 const ROWS_BETWEEN_LOOKS: usize = 256;
 
 /// A token.
@@ -99,7 +99,7 @@ impl Route for TokenSummary {
     }
 }
 
-/// A list under the name that OPI gives it, whatever is in it.
+/// A list under OPI's name for all lists.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(super) struct Listed<T> {
@@ -107,14 +107,14 @@ pub(super) struct Listed<T> {
     block_height: Height,
 }
 
-/// Who owns a token, the richest first.
+/// Holders of a token, the greatest balance first.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Holders {
     /// The token.
     ticker: Ticker,
     /// All when absent; a list of more than 200,000 needs one.
     limit: Option<Count>,
-    /// Records before the part.
+    /// Records to skip.
     offset: Option<Offset>,
 }
 
@@ -167,7 +167,7 @@ pub(super) struct NotesOfWallet {
     pkscript: Option<ScriptParam>,
     /// All when absent; a list of more than 200,000 needs one.
     limit: Option<Count>,
-    /// Records before the part.
+    /// Records to skip.
     offset: Option<Offset>,
 }
 
@@ -230,7 +230,7 @@ pub(super) struct NotesOfTicker {
     ticker: Ticker,
     /// All when absent; a list of more than 200,000 needs one.
     limit: Option<Count>,
-    /// Records before the part.
+    /// Records to skip.
     offset: Option<Offset>,
 }
 
@@ -259,7 +259,7 @@ impl Route for NotesOfTicker {
     }
 }
 
-/// A part of a list, or all of it where that is not too much. The record of a row contains its `script`.
+/// A part of a list, or all of it where that is not too large. The record of a row contains its `script`.
 fn listed<T, R>(
     rows: impl Iterator<Item = Result<T, LedgerError>>,
     script: impl Fn(&T) -> &Script,

@@ -77,36 +77,39 @@ impl HttpSurface for OrderbookHttp {
 }
 
 impl OrderbookHttp {
-    /// How the durable stream is that the surface writes to.
+    /// State of the durable stream that the surface writes to.
     pub(crate) fn durable_stream(&self) -> StreamState {
         self.0.stream_state()
     }
 }
 
-/// The book of the instance.
+/// The orderbook of the instance.
 fn of(context: &RequestContext) -> Result<&Arc<Orderbook>, ApiError> {
     let surface: Option<&OrderbookHttp> = context.shared().surface(KeyedSurface::Orderbook);
     surface.map(|surface| &surface.0).ok_or_else(|| ApiError::inconsistent("a route of a surface that is not there"))
 }
 
 #[allow(clippy::cast_precision_loss)] // orders in memory are far fewer than 2^52
-fn measure(told: &Figures, meter: &Meter<'_>) {
-    meter.count("paraffin_orderbook_events_total", "Change events that were acknowledged", &[], told.events);
-    let refused =
-        [("invalid", told.refused_invalid), ("unavailable", told.refused_unavailable), ("full", told.refused_full)];
+fn measure(figures: &Figures, meter: &Meter<'_>) {
+    meter.count("paraffin_orderbook_events_total", "Change events that were acknowledged", &[], figures.events);
+    let refused = [
+        ("invalid", figures.refused_invalid),
+        ("unavailable", figures.refused_unavailable),
+        ("full", figures.refused_full),
+    ];
     for (reason, total) in refused {
         let text = "Requests with change events that were refused, by the reason";
         meter.count("paraffin_orderbook_requests_refused_total", text, &[("reason", reason)], total);
     }
     let text = "Messages of the shared stream that are no change events";
-    meter.count("paraffin_orderbook_messages_skipped_total", text, &[], told.skipped);
+    meter.count("paraffin_orderbook_messages_skipped_total", text, &[], figures.skipped);
     let text = "Number of the newest change of the book";
-    meter.count("paraffin_orderbook_changes_total", text, &[], told.newest_change);
+    meter.count("paraffin_orderbook_changes_total", text, &[], figures.newest_change);
     let gauge = |name, text, value| meter.gauge(name, text, &[], value);
-    let is_ready = if told.stream == StreamState::Ready { 1.0 } else { 0.0 };
+    let is_ready = if figures.stream == StreamState::Ready { 1.0 } else { 0.0 };
     gauge("paraffin_orderbook_stream_ready", "1 when the durable stream takes change events", is_ready);
-    gauge("paraffin_orderbook_active_orders", "Orders that are active", told.active_orders as f64);
-    gauge("paraffin_orderbook_subscribers", "Open streams of changes", told.subscribers as f64);
+    gauge("paraffin_orderbook_active_orders", "Orders that are active", figures.active_orders as f64);
+    gauge("paraffin_orderbook_subscribers", "Open streams of changes", figures.subscribers as f64);
 }
 
 /// Takes change events in; needs an admin key.
@@ -117,12 +120,12 @@ struct Ingest {
     events: Option<String>,
 }
 
-/// What becomes of change events.
+/// Result of accepting change events.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Accepted {
     status: Queued,
-    /// How many there are.
+    /// Number of accepted events.
     events: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What any key may read.
+//! Reads, open to any key.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ pub(super) fn parts(
     head["market"] = market.into();
     head["checksum"] = checksum_text(snapshot.checksum).into();
     let mut head = head.to_string();
-    // The brace that ends it.
+    // The closing brace.
     head.pop();
     head.push_str(",\"orders\":[");
     let mut orders = snapshot.orders.into_iter().peekable();
@@ -117,9 +117,9 @@ pub(super) fn parts(
 /// One order, ended or not.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct OneOrder {
-    /// Where it comes from.
+    /// Source of the order.
     source: OrderSource,
-    /// Its id there.
+    /// Its id at the source.
     id: OrderId,
 }
 
@@ -169,7 +169,7 @@ impl Route for Events {
     }
 }
 
-/// A page as JSON; the events stand in it as they came.
+/// A page as JSON; events are included verbatim.
 fn written(page: &EventsPage) -> Vec<u8> {
     let mut text = b"{\"events\":[".to_vec();
     for (place, event) in page.events.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What members and answers are made of, for their description; `paraffin_orderbook` reads and writes them.
+//! Shapes of members and answers, for their description; `paraffin_orderbook` reads and writes them.
 #![expect(dead_code, reason = "mostly schemas alone")]
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ schema!(Market, "OrderMarket", {
     "pattern": "^[^:]+:[^:]+:[^:]+:.+$",
 });
 
-/// Where an order comes from.
+/// Source of an order.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct OrderSource(pub(super) String);
@@ -45,7 +45,7 @@ schema!(OrderId, "OrderId", {
     "pattern": "^[A-Za-z0-9_-][^/]{0,127}$",
 });
 
-/// One change event or an array of them, as Debezium writes them; one that is wrong refuses all with 400.
+/// One change event or an array of them, as Debezium writes them; an invalid one rejects all with 400.
 #[derive(JsonSchema)]
 #[schemars(untagged, example = serde_json::from_str::<Value>(EXAMPLE).unwrap_or_default())]
 pub(super) enum ChangeEvents {
@@ -62,35 +62,35 @@ pub(super) enum ChangeEvent {
     Wrapped { payload: RowEvent },
 }
 
-/// What happened to a row.
+/// Operation on a row.
 #[derive(JsonSchema)]
 #[schemars(tag = "op", inline)]
 pub(super) enum RowEvent {
-    /// The row is new.
+    /// The row was inserted.
     #[schemars(rename = "c")]
     Created { source: EventSource, after: Object },
-    /// The row was there before.
+    /// The row is part of an initial snapshot.
     #[schemars(rename = "r")]
     Read { source: EventSource, after: Object },
-    /// The row is another one.
+    /// The row was updated.
     #[schemars(rename = "u")]
     Updated { source: EventSource, after: Object },
-    /// The row is gone.
+    /// The row was deleted.
     #[schemars(rename = "d")]
     Deleted { source: EventSource, before: Object },
-    /// All rows of the table are gone.
+    /// The table was truncated.
     #[schemars(rename = "t")]
     Emptied { source: EventSource },
-    /// Nothing about a row.
+    /// A message that concerns no row.
     #[schemars(rename = "m")]
     Message,
 }
 
-/// Where a change happened.
+/// Origin of a change.
 #[derive(JsonSchema)]
 #[schemars(inline)]
 pub(super) struct EventSource {
-    /// Tables that are not configured change nothing.
+    /// Tables that are not configured are ignored.
     table: String,
     /// Position in the log of the database.
     lsn: Option<u64>,
@@ -132,18 +132,18 @@ pub(super) struct EventPage {
     events: Vec<OrderEventRecord>,
     /// `since` of the next page.
     next: u64,
-    /// Whether there are more now.
+    /// Whether more events are available now.
     has_more: bool,
 }
 
-/// A change event with its place in the stream.
+/// A change event with its sequence number.
 #[derive(JsonSchema)]
 struct OrderEventRecord {
-    /// Its number in the stream.
+    /// Sequence number in the stream.
     seq: u64,
     /// Unix microseconds.
     received_at: u64,
-    /// As it came.
+    /// The event, verbatim.
     event: Value,
 }
 
@@ -168,7 +168,7 @@ pub(super) struct Order {
     side: Option<String>,
     #[schemars(skip_serializing_if = "Option::is_none")]
     maker_address: Option<String>,
-    /// Digit for digit as it came.
+    /// With all its digits, verbatim.
     #[schemars(skip_serializing_if = "Option::is_none")]
     price: Option<Decimal>,
     #[schemars(skip_serializing_if = "Option::is_none")]

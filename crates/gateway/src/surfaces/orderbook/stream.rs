@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/orderbook/ws`: every change of the markets that a client names, with replay (docs/orderbook.md).
 //!
-//! The client has one position in all changes, and for each of its markets the number after which it is sent changes: a
-//! snapshot that was taken later than the position makes the changes in between known already.
+//! A client has one position in all changes, and for each of its markets the number after which changes are sent: a snapshot
+//! taken later than the position already contains the changes in between.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 use super::reads;
 use crate::websocket::{Gone, REPEAT_COST, Socket};
 
-/// Changes that are looked at together.
+/// Changes read in one batch.
 const BATCH: usize = 512;
-/// Markets of one client.
+/// Markets of one client at most.
 const MARKETS_MAX: usize = 256;
-/// Time between two signs of life.
+/// Interval of keep-alive messages.
 const PING_EVERY: Duration = Duration::from_secs(25);
 
 /// What a client sends.
@@ -35,28 +35,28 @@ struct Command {
 
 struct Client {
     subscription: Subscription,
-    /// Its markets, with the number of the newest change that it knows of each otherwise.
+    /// Its markets, each with the number of the newest change already contained in its snapshot.
     markets: HashMap<Name, u64>,
-    /// Markets that it has asked for so far, as many as it may have.
-    shown: HashSet<Name>,
-    /// Number of the newest change that it was sent.
+    /// Markets subscribed to so far, up to [`MARKETS_MAX`]: repeated snapshots are charged.
+    requested: HashSet<Name>,
+    /// Number of the newest change sent to it.
     position: u64,
     pings: Interval,
 }
 
-/// Serves one client until it goes.
+/// Serves one client until it disconnects.
 pub(super) async fn serve(orderbook: Arc<Orderbook>, mut socket: Socket) {
     let subscription = orderbook.subscribe();
     let position = orderbook.read(paraffin_orderbook::MarketBook::newest);
     let mut pings = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut client = Client { subscription, markets: HashMap::new(), shown: HashSet::new(), position, pings };
+    let mut client = Client { subscription, markets: HashMap::new(), requested: HashSet::new(), position, pings };
     // The client has been notified of the end already.
     let _ = client.run(&mut socket).await;
 }
 
 enum Next {
-    Said(Utf8Bytes),
+    Message(Utf8Bytes),
     Changed,
     Ping,
 }
@@ -67,13 +67,13 @@ impl Client {
             let waits = !self.markets.is_empty();
             let next = tokio::select! {
                 biased;
-                text = socket.receive() => Next::Said(text?),
+                text = socket.receive() => Next::Message(text?),
                 _ = self.pings.tick() => Next::Ping,
                 () = self.subscription.changed(self.position), if waits => Next::Changed,
             };
             match next {
-                Next::Said(text) => self.command(socket, &text).await?,
-                Next::Changed => self.tell(socket).await?,
+                Next::Message(text) => self.command(socket, &text).await?,
+                Next::Changed => self.send_changes(socket).await?,
                 Next::Ping => socket.send(json!({ "type": "ping", "seq": self.position }).to_string().into()).await?,
             }
         }
@@ -116,13 +116,13 @@ impl Client {
             return self.error(socket, "TOO_MANY_MARKETS", "a connection may have 256 markets").await;
         }
         if self.markets.is_empty() {
-            // Nothing was sent while there was no market.
+            // No changes were sent while there was no market.
             self.position = self.newest();
         }
-        if command.since_seq.is_some() || self.shown.contains(&name) || self.shown.len() >= MARKETS_MAX {
+        if command.since_seq.is_some() || self.requested.contains(&name) || self.requested.len() >= MARKETS_MAX {
             socket.charge(REPEAT_COST).await?;
         } else {
-            self.shown.insert(name.clone());
+            self.requested.insert(name.clone());
         }
         match command.since_seq {
             Some(since) => self.resume(socket, name, since).await,
@@ -130,40 +130,40 @@ impl Client {
         }
     }
 
-    /// Sends the market as it is.
+    /// Sends a snapshot of the market.
     async fn snapshot(&mut self, socket: &mut Socket, name: Name) -> Result<(), Gone> {
         let snapshot = self.orderbook().read(|book| book.snapshot(&name));
         self.markets.insert(name.clone(), snapshot.seq);
         socket.send_parts(reads::parts(&json!({ "type": "snapshot" }), &name, snapshot)).await
     }
 
-    /// Sends what happened in the market after `since`, or the market as it is where that is not known any more.
+    /// Sends the changes of the market after `since`, or a snapshot where these are no longer available.
     async fn resume(&mut self, socket: &mut Socket, name: Name, since: u64) -> Result<(), Gone> {
         let (newest, oldest) = self.orderbook().read(|book| (book.newest(), book.oldest()));
-        // A position of the future is one of another log.
+        // A position in the future is one of another log.
         if since > newest || since + 1 < oldest {
             return self.snapshot(socket, name).await;
         }
         let resumed = json!({ "type": "resumed", "seq": since, "market": name });
         socket.send(resumed.to_string().into()).await?;
-        let mut told = since;
-        while told < self.position {
-            let Ok(changes) = self.orderbook().read(|book| book.after(told, BATCH)) else {
+        let mut sent = since;
+        while sent < self.position {
+            let Ok(changes) = self.orderbook().read(|book| book.after(sent, BATCH)) else {
                 return self.snapshot(socket, name).await;
             };
             let Some(last) = changes.last() else { break };
             let position = self.position;
             let missed = changes.iter().filter(|change| change.seq <= position);
             let texts: Vec<Utf8Bytes> = missed.flat_map(|change| texts(change, |market| *market == name)).collect();
-            told = last.seq;
+            sent = last.seq;
             socket.send_all(texts.into_iter()).await?;
         }
-        self.markets.insert(name, told.min(self.position).max(since));
+        self.markets.insert(name, sent.min(self.position).max(since));
         Ok(())
     }
 
-    /// Sends what happened after its position, a part at a time so that its messages are read in between.
-    async fn tell(&mut self, socket: &mut Socket) -> Result<(), Gone> {
+    /// Sends changes after its position, one batch at a time so that its messages are read in between.
+    async fn send_changes(&mut self, socket: &mut Socket) -> Result<(), Gone> {
         let Ok(changes) = self.orderbook().read(|book| book.after(self.position, BATCH)) else {
             return self.start_over(socket).await;
         };
@@ -173,11 +173,11 @@ impl Client {
         let markets = &self.markets;
         let texts = changes
             .iter()
-            .flat_map(|change| texts(change, |market| markets.get(market).is_some_and(|known| change.seq > *known)));
+            .flat_map(|change| texts(change, |market| markets.get(market).is_some_and(|newest| change.seq > *newest)));
         socket.send_all(texts).await
     }
 
-    /// It was too slow: all its markets as they are.
+    /// Sends snapshots of all its markets, as it was too slow for the changes.
     async fn start_over(&mut self, socket: &mut Socket) -> Result<(), Gone> {
         let names: Vec<Name> = self.markets.keys().cloned().collect();
         self.position = self.newest();
@@ -188,7 +188,7 @@ impl Client {
     }
 }
 
-/// What a change says about the markets that are wanted.
+/// The parts of a change that concern wanted markets.
 fn texts(change: &Change, is_wanted: impl Fn(&Name) -> bool) -> impl Iterator<Item = Utf8Bytes> {
     let wanted = change.parts.iter().filter(move |part| is_wanted(&part.market));
     // Changes are JSON, which is UTF-8.

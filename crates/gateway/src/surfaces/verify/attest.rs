@@ -1,4 +1,4 @@
-//! Attestations: an admin says where the source of a module is.
+//! Attestations: an admin states the source of a module.
 
 use hyper::StatusCode;
 use paraffin_verify::{Attestation, sha256_hex};
@@ -12,21 +12,21 @@ use crate::rest::part::Part;
 use crate::rest::{Route, Verb, Wrapping};
 use crate::state::RequestContext;
 
-/// What is recorded when nothing is said.
+/// Default verdict.
 const DEFAULT_VERDICT: &str = "verified";
 /// Digits of a SHA-256.
 const HASH_DIGITS: usize = 64;
 
-/// Says where the source of a module is; needs an admin key.
+/// States the source of a module; needs an admin key.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Attest {
     /// SHA-256 of the module, 64 hex digits; this, or `block` and `tx`.
     wasm_sha256: Option<ShortText>,
     /// Of the id of a contract that has the module, as text.
     block: Option<ShortText>,
-    /// The other half of the id.
+    /// Second half of the id.
     tx: Option<ShortText>,
-    /// Where the source is.
+    /// URL of the repository.
     repo_url: ShortText,
     /// Commit of the source.
     commit: Option<ShortText>,
@@ -38,9 +38,9 @@ pub(super) struct Attest {
     alkanes_rev: Option<ShortText>,
     /// `verified` when absent.
     verdict: Option<ShortText>,
-    /// How much is the same, per cent.
+    /// Share of equal bytes, per cent.
     match_pct: Option<AnyNumber>,
-    /// For people.
+    /// Free-form note.
     note: Option<ShortText>,
     /// Description of the build.
     manifest: Option<AnyObject>,

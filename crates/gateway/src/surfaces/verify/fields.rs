@@ -9,9 +9,9 @@ use serde_json::{Number, Value};
 use crate::errors::ErrorKind;
 use crate::methods::{Verbatim, schema};
 
-/// Longest text of a field that is only kept, bytes.
+/// Longest text of a field that is only recorded, bytes.
 const TEXT_BYTES_MAX: usize = 4 << 10;
-/// What a value of a wrong type is refused with.
+/// Status for a value of a wrong type.
 pub(super) const WRONG_TYPE: Option<ErrorKind> =
     Some(ErrorKind::new("INVALID_FIELD_TYPE", StatusCode::UNPROCESSABLE_ENTITY));
 
@@ -19,7 +19,7 @@ fn wrong_type<E: serde::de::Error>(wanted: &'static str) -> E {
     E::invalid_type(Unexpected::Other("another value"), &wanted)
 }
 
-/// A text that is kept.
+/// A text that is only recorded.
 pub(super) struct ShortText(String);
 
 impl<'de> Deserialize<'de> for ShortText {

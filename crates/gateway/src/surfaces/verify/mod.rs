@@ -90,7 +90,7 @@ async fn deployed(context: &RequestContext, id: AlkaneId) -> Result<Vec<u8>, Api
     if code.is_empty() { Err(ApiError::not_found("there is no contract with code under this id")) } else { Ok(code) }
 }
 
-/// 502: the records of verification do not answer.
+/// 502: the store of verification records is unavailable.
 fn unreachable(error: &dyn std::fmt::Display) -> ApiError {
     tracing::error!(%error, "verification could not be consulted");
     ApiError::new(

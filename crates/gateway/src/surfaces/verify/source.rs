@@ -1,4 +1,4 @@
-//! The source of a contract: what is known of it, its tree, and single files.
+//! The source of a contract: its record, its tree, and single files.
 
 use data_encoding::BASE64;
 use hyper::StatusCode;
@@ -24,7 +24,7 @@ const EXAMPLE: &str = r#"{"block":"2","tx":"0"}"#;
 /// Where the files of an answer come from: the stored copy.
 const ORIGIN: &str = "db";
 
-/// Attempts at one module that are shown, the newest.
+/// How many of the newest attempts at one module are listed.
 const ATTEMPTS_MAX: usize = 50;
 
 /// A source that can be browsed.
@@ -38,7 +38,7 @@ impl Browsable {
     /// The source of the module that a contract runs.
     ///
     /// # Errors
-    /// 400 for ids that are no numbers, 404 when there is nothing to browse, 502 when what is stored cannot be read.
+    /// 400 for ids that are not numbers, 404 when there is no source, 502 when the stored source cannot be read.
     async fn find(
         context: &RequestContext,
         IdDigits(block): IdDigits,
@@ -81,7 +81,7 @@ struct Described {
     entrypoint: Option<String>,
 }
 
-/// What is known of a contract's source.
+/// The record of a contract's source.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SourceOf {
     /// The first half of the contract's id.
@@ -119,9 +119,9 @@ struct Source {
     /// How it was built, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     built: Option<HowBuilt>,
-    /// The newest runs for the module, whatever they found.
+    /// The newest runs for the module, whatever their verdict.
     attempts: Vec<Attempt>,
-    /// An admin's word for the same module; it says nothing about these files.
+    /// An admin's attestation of the same module; it does not cover these files.
     #[serde(skip_serializing_if = "Option::is_none")]
     attestation: Option<Attestation>,
 }
@@ -135,20 +135,20 @@ impl Route for SourceOf {
     type Answer = SourceAnswer;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<SourceAnswer, ApiError> {
-        let found = Browsable::find(context, self.block, self.tx).await?;
+        let source = Browsable::find(context, self.block, self.tx).await?;
         let verifier = of(context)?;
-        let attempts = verifier.attempts(&found.record.wasm_sha256, ATTEMPTS_MAX).await?;
-        let attestation = verifier.attestation(&found.record.wasm_sha256).await?;
-        let (described, record) = (found.described(), found.record);
+        let attempts = verifier.attempts(&source.record.wasm_sha256, ATTEMPTS_MAX).await?;
+        let attestation = verifier.attestation(&source.record.wasm_sha256).await?;
+        let (described, record) = (source.described(), source.record);
         let (owner, name) = owner_and_name(&record.repo_url).unzip();
         let source = Source {
             described,
-            block: Digits(found.id.block),
-            tx: Digits(found.id.tx),
+            block: Digits(source.id.block),
+            tx: Digits(source.id.tx),
             verified: record.verdict.promotes(),
             verdict: record.verdict,
             match_pct: percent(record.similarity),
-            file_count: found.files.len(),
+            file_count: source.files.len(),
             private: record.private,
             owner: owner.map(str::to_owned),
             name: name.map(str::to_owned),
@@ -202,8 +202,8 @@ impl Route for TreeOf {
     type Answer = TreeAnswer;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<TreeAnswer, ApiError> {
-        let found = Browsable::find(context, self.block, self.tx).await?;
-        Ok(TreeAnswer { ok: OkTrue, tree: Tree { described: found.described(), nodes: nodes(&found.files) } })
+        let source = Browsable::find(context, self.block, self.tx).await?;
+        Ok(TreeAnswer { ok: OkTrue, tree: Tree { described: source.described(), nodes: nodes(&source.files) } })
     }
 }
 
@@ -254,9 +254,9 @@ impl Route for BlobOf {
         if self.path.is_empty() {
             return Err(ApiError::missing(&["path"]));
         }
-        let found = Browsable::find(context, self.block, self.tx).await?;
-        // Paths are compared and never opened: what is stored lies under its hash.
-        let file = found.files.into_iter().find(|file| file.path == self.path);
+        let source = Browsable::find(context, self.block, self.tx).await?;
+        // Paths are compared and never opened: stored files are addressed by hash.
+        let file = source.files.into_iter().find(|file| file.path == self.path);
         let file = file.ok_or_else(|| ApiError::not_found("there is no such file in the source"))?;
         let bytes = of(context)?.blob(&file.sha256).await.map_err(|error: ReadError| unreachable(&error))?;
         let text = std::str::from_utf8(&bytes).ok().filter(|text| !text.contains('\0'));
@@ -264,7 +264,7 @@ impl Route for BlobOf {
             return Ok(raw(text.is_some(), bytes).into());
         }
         let blob = Blob {
-            alkane: IdText(found.id),
+            alkane: IdText(source.id),
             path: file.path,
             bytes: bytes.len(),
             truncated: false,
@@ -276,7 +276,7 @@ impl Route for BlobOf {
     }
 }
 
-/// The bytes themselves. They are untrusted input, so a browser must take them for nothing but what the type says.
+/// The file's bytes. They are untrusted input, so browsers must not sniff their type.
 fn raw(is_text: bool, bytes: Vec<u8>) -> Reply {
     let mut reply = Reply::text(StatusCode::OK, bytes);
     if !is_text {

@@ -27,7 +27,7 @@ schema!(RunId, "RunId", inline { "type": "string", "pattern": "^[0-9a-f]{32}$" }
 
 /// Submits a contract's source for verification.
 ///
-/// Dependencies come with the source. Fields that name them are kept with the run and change nothing of the build.
+/// Dependencies come with the source. Fields that name them are recorded with the run and have no effect on the build.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Submit {
     /// The contract, block:tx.
@@ -124,7 +124,7 @@ fn refused(error: &SubmitError) -> ApiError {
     }
 }
 
-/// What every answer about a run begins with.
+/// Members that every answer about a run begins with.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct RunStart {
     run_id: RunId,
@@ -169,7 +169,7 @@ fn submitted(run: &Run, name: &str) -> Option<String> {
     run.submission[name].as_str().map(str::to_owned)
 }
 
-/// Where a run is, and how it ended.
+/// State and result of a run.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RunById {
     /// The id that the submission answered.
@@ -213,7 +213,7 @@ struct RunRecord {
 #[allow(clippy::struct_excessive_bools)] // the members of the answer
 struct RunResult {
     verdict: Verdict,
-    /// Share of bytes in sections that are the same, per cent.
+    /// Share of bytes in equal sections, per cent.
     match_pct: f64,
     built_sha256: String,
     code_identical: bool,
@@ -293,7 +293,7 @@ impl Route for RunById {
     }
 }
 
-/// An attempt at one module, as it stands beside its source.
+/// An attempt at one module, as listed with its source.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(super) struct Attempt {
@@ -340,7 +340,7 @@ pub(super) struct Compilers {}
 #[schemars(inline)]
 pub(super) struct CompilerList {
     ok: OkTrue,
-    /// Whether submissions are taken.
+    /// Whether submissions are accepted.
     accepts: bool,
     toolchains: Vec<Compiler>,
 }
@@ -361,13 +361,13 @@ impl Route for Compilers {
     type Answer = CompilerList;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<CompilerList, ApiError> {
-        let known = of(context)?.toolchains().iter().map(|toolchain| Compiler {
+        let compilers = of(context)?.toolchains().iter().map(|toolchain| Compiler {
             name: toolchain.name.clone(),
             rustc: toolchain.version_line.clone(),
             version: toolchain.version.clone(),
             builds_library: !toolchain.has_target,
         });
-        let toolchains: Vec<Compiler> = known.collect();
+        let toolchains: Vec<Compiler> = compilers.collect();
         Ok(CompilerList { ok: OkTrue, accepts: !toolchains.is_empty(), toolchains })
     }
 }

@@ -45,8 +45,8 @@ pub(super) struct History {
     from: Option<Seconds>,
     /// Bars begin before this time, Unix seconds; the end of time when absent.
     to: Option<Seconds>,
-    /// So many bars before `to`, whatever `from` is. More than 5,000 is taken as 5,000, which is also the most without it; 0 is
-    /// the same as none.
+    /// Number of bars before `to`, regardless of `from`. More than 5,000 is taken as 5,000, which is also the most without it; 0 is
+    /// the same as absent.
     countback: Option<HowMany>,
 }
 
@@ -145,7 +145,7 @@ mod tests {
     fn a_resolution_is_one_that_is_supported() {
         let of = |text: &str| {
             read_text::<History>(&format!(r#"{{"symbol":"2:5","resolution":"{text}"}}"#))
-                .map(|asked| asked.resolution.0)
+                .map(|query| query.resolution.0)
         };
         for (name, interval) in RESOLUTIONS {
             assert_eq!(of(name), Ok(interval));

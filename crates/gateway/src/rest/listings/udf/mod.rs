@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/udf/…`: charts as the charting library of `TradingView` asks for them (docs/listings.md).
+//! `/v4/<KEY>/udf/…`: the data feed of the charting library of `TradingView` (docs/listings.md).
 
 mod history;
 mod search;
@@ -32,9 +32,9 @@ pub(crate) static GROUP: Group = Group {
     ],
 };
 
-/// Factories that the configuration names; pools of others are found without a filter.
+/// Factories listed as exchanges at most; pools of others are found without a filter.
 const EXCHANGES_MAX: usize = 50;
-/// Digits of a price that a chart shows, and most decimal places that it is given.
+/// Digits of a price that a chart shows, and most decimal places of a price scale.
 const SHOWN_DIGITS: usize = 6;
 const PRICE_PLACES_MAX: usize = 16;
 
@@ -54,7 +54,7 @@ fn resolutions() -> [&'static str; 6] {
     RESOLUTIONS.map(|(name, _)| name)
 }
 
-/// What the feed can do, and the factories whose pools it has.
+/// Capabilities of the feed, and the factories whose pools it has.
 #[derive(Deserialize, JsonSchema)]
 struct Config {}
 
@@ -125,7 +125,7 @@ impl Route for Config {
     }
 }
 
-/// What all symbols are.
+/// The type of all symbols.
 const SYMBOL_TYPE: &str = "crypto";
 
 /// A symbol: the id of a pool, or that of its factory and then that of the pool.
@@ -281,7 +281,7 @@ mod tests {
         let id = |block, tx| AlkaneId { block, tx };
         let of = |symbol: &str| {
             let read = read_text::<Symbols>(&format!(r#"{{"symbol":"{symbol}"}}"#));
-            read.map(|asked| asked.symbol).map_err(|error| error.message.into_owned())
+            read.map(|query| query.symbol).map_err(|error| error.message.into_owned())
         };
         assert_eq!(of("2:5"), Ok(Symbol { factory: None, pool: id(2, 5) }));
         assert_eq!(of("4:65522:2:5"), Ok(Symbol { factory: Some(id(4, 65_522)), pool: id(2, 5) }));

@@ -1,4 +1,4 @@
-//! Finding symbols.
+//! Search for symbols.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,10 +19,10 @@ use crate::rest::part::Part;
 use crate::rest::route::{IdText, Paths, Route, Verb, Wrapping};
 use crate::state::RequestContext;
 
-/// Symbols of a search where nothing is said, and at most: each is two contracts that are asked for their symbols.
-const FOUND_DEFAULT: usize = 30;
-const FOUND_MAX: usize = 50;
-/// Pools whose alkanes are compared by their symbols, the deepest: each contract is asked once for many blocks.
+/// Default and largest number of symbols of a search: each takes calls of two contracts for their symbols.
+const RESULTS_DEFAULT: usize = 30;
+const RESULTS_MAX: usize = 50;
+/// How many of the deepest pools are compared by the symbols of their alkanes: each contract is called once for many blocks.
 const WITH_SYMBOLS_MAX: usize = 500;
 /// Longest text of a search, characters.
 const QUERY_CHARACTERS_MAX: usize = 128;
@@ -31,9 +31,9 @@ const QUERY_CHARACTERS_MAX: usize = 128;
 /// Without a text the deepest pools.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Search {
-    /// What people type.
+    /// The search text.
     query: Option<String>,
-    /// Only what is this; all symbols are `crypto`.
+    /// Only symbols of this type; all symbols are `crypto`.
     r#type: Option<String>,
     /// Only pools of this factory.
     exchange: Option<String>,
@@ -62,7 +62,7 @@ impl Route for Search {
     type Answer = Vec<FoundSymbol>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Vec<FoundSymbol>, ApiError> {
-        let limit = self.limit.and_then(|limit| limit.at_most(FOUND_MAX)).unwrap_or(FOUND_DEFAULT);
+        let limit = self.limit.and_then(|limit| limit.at_most(RESULTS_MAX)).unwrap_or(RESULTS_DEFAULT);
         let query = squeezed(&self.query.unwrap_or_default());
         if query.chars().count() > QUERY_CHARACTERS_MAX {
             return Err(ApiError::invalid(format!("query must have at most {QUERY_CHARACTERS_MAX} characters")));
@@ -106,7 +106,7 @@ fn squeezed(text: &str) -> String {
     printable.chars().filter(|character| !character.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-/// The pools that a squeezed text means, the best match first, then the deepest. Names of pools are compared, and the symbols of
+/// The pools that match a normalised text, the best match first, then the deepest. Names of pools are compared, and the symbols of
 /// the alkanes of the deepest ones.
 fn best<'b>(
     moment: &MarketMoment<'_>,
