@@ -256,8 +256,7 @@ impl Route for Search {
     }
 }
 
-                let name = words(moment, creation)?.name.as_ref().map(|name| name.to_lowercase());
-                // Tokens without a name sort last in either direction.
+/// Contracts that match a text, the best match first, equal matches from the oldest. Also all symbols, in lower case.
 fn ranked(moment: &Moment<'_>, query: &str) -> Result<(Vec<Creation>, HashMap<AlkaneId, String>), ViewError> {
     let query = TokenQuery::new(query);
     let mut symbols = HashMap::new();
@@ -278,5 +277,3 @@ fn ranked(moment: &Moment<'_>, query: &str) -> Result<(Vec<Creation>, HashMap<Al
     found.sort_by_key(|(rank, _)| *rank);
     Ok((found.into_iter().map(|(_, creation)| creation).collect(), symbols))
 }
-                let name = words(moment, creation)?.name.as_ref().map(|name| name.to_lowercase());
-                // Tokens without a name sort last in either direction.
