@@ -198,7 +198,10 @@ impl Account {
                     && !spent.contains(&OutPoint { txid: *txid, vout })
                 {
                     let status = TransactionStatus::UNCONFIRMED;
-                    unspent.push((script_index, UnspentOutput { txid: *txid, vout, status, value: output.value.to_sat() }));
+                    unspent.push((
+                        script_index,
+                        UnspentOutput { txid: *txid, vout, status, value: output.value.to_sat() },
+                    ));
                 }
             }
         }
