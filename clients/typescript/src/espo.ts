@@ -3,15 +3,15 @@
 
 /** Parameters and answer of each, by its name. */
 export interface Methods {
-  /** Whether the surface answers: `pong`. */
+  /** Liveness check of the surface: `pong`. */
   "essentials.ping": { params: Record<string, never>; answer: EssentialsPingAnswer };
   /** The same as `essentials.ping`. */
   "ping": Methods["essentials.ping"];
-  /** The newest height that every method of this instance can be asked about. */
+  /** The newest height that every method of this instance can answer for. */
   "essentials.get_espo_height": { params: Record<string, never>; answer: EssentialsGetEspoHeightAnswer };
   /** The same as `essentials.get_espo_height`. */
   "get_espo_height": Methods["essentials.get_espo_height"];
-  /** What an address holds in sum. */
+  /** Balances of an address. */
   "essentials.get_address_balances": { params: { "address": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_outpoints"?: boolean | null }; answer: EssentialsGetAddressBalancesAnswer };
   /** The same as `essentials.get_address_balances`. */
   "get_address_balances": Methods["essentials.get_address_balances"];
@@ -19,7 +19,7 @@ export interface Methods {
   "essentials.get_address_outpoints": { params: { "address": string; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null }; answer: EssentialsGetAddressOutpointsAnswer };
   /** The same as `essentials.get_address_outpoints`. */
   "get_address_outpoints": Methods["essentials.get_address_outpoints"];
-  /** What an output holds, and who spent it. */
+  /** Alkanes of an output, and the transaction that spent it. */
   "essentials.get_outpoint_balances": { params: { "outpoint": string; "height"?: EssentialsGetAddressBalancesHeight | null }; answer: EssentialsGetOutpointBalancesAnswer };
   /** The same as `essentials.get_outpoint_balances`. */
   "get_outpoint_balances": Methods["essentials.get_outpoint_balances"];
@@ -27,11 +27,11 @@ export interface Methods {
   "essentials.get_address_spendable_outpoints": { params: { "address": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_unconfirmed"?: boolean | null; "omit_raw_tx"?: boolean | null }; answer: EssentialsGetAddressSpendableOutpointsAnswer };
   /** The same as `essentials.get_address_spendable_outpoints`. */
   "get_address_spendable_outpoints": Methods["essentials.get_address_spendable_outpoints"];
-  /** Who holds an alkane, the greatest amount first. */
+  /** Holders of an alkane, the greatest amount first. */
   "essentials.get_holders": { params: { "alkane": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_contracts"?: boolean | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: EssentialsGetHoldersAnswer };
   /** The same as `essentials.get_holders`. */
   "get_holders": Methods["essentials.get_holders"];
-  /** How many hold an alkane. */
+  /** Number of holders of an alkane. */
   "essentials.get_holders_count": { params: { "alkane": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_contracts"?: boolean | null }; answer: EssentialsGetHoldersCountAnswer };
   /** The same as `essentials.get_holders_count`. */
   "get_holders_count": Methods["essentials.get_holders_count"];
@@ -39,27 +39,27 @@ export interface Methods {
   "essentials.get_keys": { params: { "alkane": string; "keys"?: Array<string> | null; "try_decode_utf8"?: boolean | null; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: EssentialsGetKeysAnswer };
   /** The same as `essentials.get_keys`. */
   "get_keys": Methods["essentials.get_keys"];
-  /** Whether the methods of markets answer: `pong`. */
+  /** Liveness check of the market methods: `pong`. */
   "ammdata.ping": { params: Record<string, never>; answer: EssentialsPingAnswer };
-  /** Prices of a pool in time, the oldest of the page first; page 0 has the newest. */
+  /** Candles of a pool, the oldest of the page first; page 0 has the newest. */
   "ammdata.get_candles": { params: { "pool": string; "timeframe"?: string | null; "side"?: string | null; "fill"?: boolean | null; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: AmmdataGetCandlesAnswer };
-  /** The trades of a pool. */
+  /** Trades of a pool. */
   "ammdata.get_trades": { params: { "pool": string; "side"?: string | null; "filter_side"?: string | null; "sort"?: string | null; "dir"?: string | null; "direction"?: string | null; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: AmmdataGetTradesAnswer };
-  /** What happened on a pool: trades, and liquidity that was added and removed. */
+  /** Activity of a pool: trades, and liquidity that was added and removed. */
   "ammdata.get_activity": { params: { "pool": string; "activity_type"?: string | null; "side"?: string | null; "filter_side"?: string | null; "sort"?: string | null; "dir"?: string | null; "direction"?: string | null; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: AmmdataGetActivityAnswer };
-  /** All pools and what they hold, in the order in which they were created. */
+  /** All pools and their reserves, in the order in which they were created. */
   "ammdata.get_pools": { params: { "factory"?: string | null; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: AmmdataGetPoolsAnswer };
   /** The factories that have made pools. */
   "ammdata.get_amm_factories": { params: { "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: AmmdataGetAmmFactoriesAnswer };
-  /** The best way through pools from one alkane to another. */
+  /** The best route through pools from one alkane to another. */
   "ammdata.find_best_swap_path": { params: { "token_in": string; "token_out": string; "mode"?: string | null; "amount_in"?: EssentialsGetAddressBalancesHeight | null; "amount_out"?: EssentialsGetAddressBalancesHeight | null; "available_in"?: EssentialsGetAddressBalancesHeight | null; "amount_out_min"?: EssentialsGetAddressBalancesHeight | null; "amount_in_max"?: EssentialsGetAddressBalancesHeight | null; "fees"?: string | null; "fee_bps"?: number | null; "max_hops"?: number | null; "factory"?: string | null; "cryptoswap"?: boolean | null; "height"?: EssentialsGetAddressBalancesHeight | null }; answer: AmmdataFindBestSwapPathAnswer };
-  /** The cycle through a factory's pools that gives most of an alkane back. */
+  /** The cycle through a factory's pools with the greatest profit in an alkane. */
   "ammdata.get_best_mev_swap": { params: { "token": string; "height"?: EssentialsGetAddressBalancesHeight | null; "fees"?: string | null; "fee_bps"?: number | null; "max_hops"?: number | null; "factory"?: string | null; "cryptoswap"?: boolean | null }; answer: AmmdataGetBestMevSwapAnswer };
   /** Dollars for one bitcoin times 10^16, as text. */
   "ammdata.get_btc_usd_price": { params: { "height"?: EssentialsGetAddressBalancesHeight | null }; answer: EssentialsPingAnswer };
 }
 
-/** A page of what happened. */
+/** A page of events. */
 export interface ActivityAnswer {
   "activity": Array<ActivityItem>;
   "activity_type": string;
@@ -72,36 +72,36 @@ export interface ActivityAnswer {
   "pool": string;
   "side": string;
   "sort": string;
-  /** Of all pages. */
+  /** Number of items on all pages. */
   "total": number;
-  /** Where another order than the chain's, or a choice, looked at the newest events alone. */
+  /** Present where a sort order or a filter covers the newest events only. */
   "window"?: EventWindow | null;
 }
 
-/** Something that happened. Amounts are base units in decimal digits but where it says otherwise. */
+/** An event of a pool. Amounts are base units in decimal digits unless stated otherwise. */
 export interface ActivityItem {
   /** `null` where the script has none. */
   "address": string | null;
-  /** By how much the alkane that the pool is seen from changed, without sign, in units of 10^8. */
+  /** Unsigned change of the reserve of the `side` token, in units of 10^8 base units. */
   "amount": number;
   /** Of a trade. */
   "amount_in"?: string | null;
   /** Of a trade. */
   "amount_out"?: string | null;
-  /** By how much the pool's first alkane changed, with sign. */
+  /** Signed change of the pool's reserve of its first alkane. */
   "base_delta": string;
   "block_height": number;
-  /** `base_in` or `quote_in` of a trade. */
+  /** Of a trade: `base_in` or `quote_in`. */
   "direction": string | null;
   /** `trade_buy`, `trade_sell`, `pool_create`, `liquidity_add` or `liquidity_remove`. */
   "kind": string;
-  /** Shares that were made or burnt; absent of a trade. */
+  /** Liquidity shares minted or burnt; absent for a trade. */
   "liquidity"?: string | null;
-  /** Of a trade; `null` where nothing came out. */
+  /** Of a trade; `null` where the amount out was zero. */
   "price"?: string | null;
-  /** By how much the pool's second alkane changed, with sign. */
+  /** Signed change of the pool's reserve of its second alkane. */
   "quote_delta": string;
-  /** `buy`, `sell`, or `neutral` of what is no trade. */
+  /** `buy` or `sell` for a trade, else `neutral`. */
   "side": string;
   /** Unix seconds. */
   "timestamp": number;
@@ -109,7 +109,7 @@ export interface ActivityItem {
   "vout": number;
 }
 
-/** What an address holds. */
+/** Balances of an address. */
 export interface AddressBalancesAnswer {
   "address": string;
   /** Base units in decimal digits, by the alkane's id. */
@@ -121,7 +121,7 @@ export interface AddressBalancesAnswer {
 /** Outputs of an address. */
 export interface AddressOutpointsAnswer {
   "address": string;
-  /** Of a page. */
+  /** Items of a page. */
   "has_more"?: boolean | null;
   "limit"?: number | null;
   "ok": boolean;
@@ -129,25 +129,25 @@ export interface AddressOutpointsAnswer {
   "page"?: number | null;
 }
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type AmmdataFindBestSwapPathAnswer = BestSwapPathAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type AmmdataGetActivityAnswer = ActivityAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type AmmdataGetAmmFactoriesAnswer = FactoriesAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type AmmdataGetBestMevSwapAnswer = BestCycleAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type AmmdataGetCandlesAnswer = CandlesAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type AmmdataGetPoolsAnswer = PoolsAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type AmmdataGetTradesAnswer = TradesAnswer | Refusal;
 
 /** A cycle. Amounts are base units in decimal digits. */
@@ -161,7 +161,7 @@ export interface BestCycleAnswer {
   "max_hops": number;
   "ok": boolean;
   "profit": string;
-  /** What no amount can exceed on this way. */
+  /** Upper bound of amounts on this cycle. */
   "profit_bound": string;
   "token": string;
 }
@@ -195,7 +195,7 @@ export interface Candle {
   "trades": number;
   /** The same as `open_time`, as a number. */
   "ts": number;
-  /** Of the side that the pool is seen from. */
+  /** Of the token named by `side`. */
   "volume": string;
   /** Of the pool's first alkane. */
   "volume0": string;
@@ -213,44 +213,44 @@ export interface CandlesAnswer {
   "pool": string;
   "side": string;
   "timeframe": string;
-  /** Of all pages. */
+  /** Number of items on all pages. */
   "total": number;
 }
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetAddressBalancesAnswer = AddressBalancesAnswer | Refusal;
 
 export type EssentialsGetAddressBalancesHeight = string | number;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetAddressOutpointsAnswer = AddressOutpointsAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetAddressSpendableOutpointsAnswer = SpendableOutpointsAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetEspoHeightAnswer = IndexHeightAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetHoldersAnswer = HoldersAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetHoldersCountAnswer = HoldersCountAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetKeysAnswer = KeysAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsGetOutpointBalancesAnswer = OutpointBalancesAnswer | Refusal;
 
-/** An answer, or why there is none. */
+/** An answer or a failure result. */
 export type EssentialsPingAnswer = string | Refusal;
 
-/** How many of a pool's events an answer was made from, where it was not all. */
+/** The part of a pool's events that an answer covers, where it does not cover all. */
 export interface EventWindow {
-  /** The newest of the pool's events, so many. */
+  /** How many of the pool's newest events the answer covers. */
   "newest": number;
-  /** All of them. */
+  /** How many events the pool has. */
   "of": number;
 }
 
@@ -262,7 +262,7 @@ export interface FactoriesAnswer {
   "limit": number;
   "ok": boolean;
   "page": number;
-  /** Of all pages. */
+  /** Number of items on all pages. */
   "total": number;
 }
 
@@ -303,7 +303,7 @@ export interface HoldersAnswer {
   "limit": number;
   "ok": boolean;
   "page": number;
-  /** Of all pages. */
+  /** Number of items on all pages. */
   "total": number;
 }
 
@@ -313,7 +313,7 @@ export interface HoldersCountAnswer {
   "ok": boolean;
 }
 
-/** An output and what it holds. */
+/** An output and its alkanes. */
 export interface HoldingOutpoint {
   "entries": Array<HeldAlkane>;
   /** `txid:vout`. */
@@ -325,7 +325,7 @@ export interface IndexHeightAnswer {
   "height": number;
 }
 
-/** A key and its value. Members of several names are for clients of several kinds. */
+/** A key and its value. Some values appear under several names, for different clients. */
 export interface KeyItem {
   "hex": string;
   "key_hex": string;
@@ -349,11 +349,11 @@ export interface KeysAnswer {
   "limit": number;
   "ok": boolean;
   "page": number;
-  /** Of all pages; 100,000 stands for more. */
+  /** Number of keys on all pages; at most 100,000 is reported. */
   "total": number;
 }
 
-/** A pool, with the members of every kind of client. Amounts are base units in decimal digits. */
+/** A pool, with the members that the different clients read. Amounts are base units in decimal digits. */
 export interface ListedPool {
   "base": string;
   "base_reserve": string;
@@ -370,14 +370,14 @@ export interface ListedPool {
   "total_supply": string;
 }
 
-/** The output that was asked for. */
+/** The requested output. */
 export interface OutpointBalancesAnswer {
   "items": Array<OutputItem>;
   "ok": boolean;
   "outpoint": string;
 }
 
-/** An output. Of one that holds nothing, or does not exist, only what it is is known. */
+/** An output. For one that holds no alkanes, or does not exist, only its outpoint is known. */
 export interface OutputItem {
   /** `null` where its script has none. */
   "address"?: string | null;
@@ -401,15 +401,15 @@ export interface PoolsAnswer {
   "page": number;
   /** By id. */
   "pools": Record<string, ListedPool>;
-  /** Of all pages. */
+  /** Number of items on all pages. */
   "total": number;
 }
 
-/** The result of a question that is written well and has no answer. */
+/** The result of a well-formed call that has no answer. */
 export interface Refusal {
-  /** A second one, where several things can be wrong. */
+  /** A more specific word, where the error word has several causes. */
   "detail"?: string | null;
-  /** Stable word for programs. */
+  /** Stable, machine-readable error word. */
   "error": string;
   /** What to do about it. */
   "hint": string;
@@ -421,9 +421,9 @@ export interface Refusal {
 export interface RouteHop {
   "amount_in": string;
   "amount_out": string;
-  /** Parts of 10,000; `null` where the pool's own formula has it. */
+  /** Parts of 10,000; `null` where the fee is part of the pool's own formula. */
   "fee_bps": number | null;
-  /** Where the fee is the pool's own. */
+  /** Parts of 1,000, where the fee is the pool's own. */
   "fee_per_1000"?: number | null;
   /** `factory` or `cryptoswap`. */
   "kind": string;
@@ -438,13 +438,13 @@ export interface SpendableOutpoint {
   /** `null` while its transaction is in no block. */
   "block_height": number | null;
   "coinbase": boolean;
-  /** Blocks from its own to the height of the answer, both counted. */
+  /** Blocks from its own to the height of the answer, both included. */
   "confirmations": number;
-  /** Whether what it holds is known; it is not before its transaction is in a block. */
+  /** Whether its alkanes are known: `false` until its transaction is in a block. */
   "indexed": boolean;
   /** `txid:vout`. */
   "outpoint": string;
-  /** The whole transaction in hexadecimal digits, `0` where it was not asked for. */
+  /** The whole transaction in hexadecimal digits; `0` where it was not requested. */
   "raw_tx_hex": string;
   "runes": Array<HeldBaseRune>;
   "script_pubkey_hex": string;
@@ -455,9 +455,9 @@ export interface SpendableOutpoint {
 /** The unspent outputs of an address. */
 export interface SpendableOutpointsAnswer {
   "address": string;
-  /** As of which block. */
+  /** Block height that the answer is as of. */
   "height": number;
-  /** How many there are. */
+  /** Number of outputs. */
   "length": number;
   "ok": boolean;
   "outpoints": Array<SpendableOutpoint>;
@@ -465,15 +465,15 @@ export interface SpendableOutpointsAnswer {
 
 /** A trade. Amounts are base units in decimal digits. */
 export interface Trade {
-  /** `null` where the script has none. */
+  /** Address of the trader; `null` where the script has none. */
   "address": string | null;
   "amount_in": string;
   "amount_out": string;
-  /** By how much the pool's first alkane grew. */
+  /** Change of the pool's reserve of its first alkane. */
   "base_inflow": string;
   "block_height": number;
   "price": string | null;
-  /** By how much the pool's second alkane grew. */
+  /** Change of the pool's reserve of its second alkane. */
   "quote_inflow": string;
   /** `buy` or `sell`. */
   "side": string;
@@ -496,9 +496,9 @@ export interface TradesAnswer {
   "pool": string;
   "side": string;
   "sort": string;
-  /** Of all pages. */
+  /** Number of items on all pages. */
   "total": number;
   "trades": Array<Trade>;
-  /** Where another order than the chain's, or a choice, looked at the newest events alone. */
+  /** Present where a sort order or a filter covers the newest events only. */
   "window"?: EventWindow | null;
 }

@@ -3,15 +3,15 @@
 
 /** Parameters and answer of each, by its name. */
 export interface Methods {
-  /** What a currency costs in others. */
+  /** Exchange rates of a currency. */
   "forex_rates": { params: { "base"?: string | null; "quotes"?: Array<string> | null; "provenance"?: boolean | null }; answer: RatesAnswer };
-  /** An amount of one currency in another. */
+  /** Converts an amount of one currency to another. */
   "forex_convert": { params: { "from": string; "to": string; "amount": ForexConvertAmount }; answer: ConvertAnswer };
-  /** How the sources do.
+  /** State of the sources.
    *
-   * It has no errors of its own: without any rate it answers that there is none. */
+   * It has no errors of its own: without any rate the answer says so. */
   "forex_status": { params: Record<string, never>; answer: StatusAnswer };
-  /** Which currencies there are, and which have a rate now. */
+  /** Supported currencies, and which of them have a rate now. */
   "forex_currencies": { params: Record<string, never>; answer: CurrenciesAnswer };
 }
 
@@ -24,7 +24,7 @@ export interface ConvertAnswer {
   /** The same in Unix seconds. */
   "as_of_unix": number | null;
   "from": string;
-  /** How many of `to` one of `from` costs, 12 significant digits. */
+  /** Units of `to` for one of `from`, 12 significant digits. */
   "rate": string;
   /** 12 decimal places at most. */
   "result": string;
@@ -45,7 +45,7 @@ export interface CurrenciesAnswer {
 
 export type ForexConvertAmount = string | number;
 
-/** What a rate was made of. */
+/** Sources of a rate. */
 export interface RateProvenance {
   "method": string;
   /** Units of the currency for one dollar. */
@@ -53,7 +53,7 @@ export interface RateProvenance {
   "sources": Array<RateSource>;
 }
 
-/** What one source said of a rate. */
+/** The quote of one source. */
 export interface RateSource {
   "age_seconds": number;
   "as_of": string | null;
@@ -76,32 +76,32 @@ export interface RatesAnswer {
   "missing": Array<string>;
   /** By code: `no_quotes`, `unsupported` or `stale_beyond_limit`. */
   "missing_reasons": Record<string, string>;
-  /** By code, but of the dollar. */
+  /** By code, without the dollar. */
   "provenance"?: Record<string, RateProvenance> | null;
-  /** By code, how many of it one of the base costs. */
+  /** By code, units of the currency for one of the base. */
   "rates": Record<string, string>;
   /** Whether even the freshest is older than `stale_after_hours`. */
   "stale": boolean;
 }
 
-/** A source as the operator has set it. */
+/** A configured source. */
 export interface SourceAnswer {
   /** When it answered last. */
   "answered_at": string | null;
   /** The time of its freshest rate. */
   "as_of": string | null;
-  /** How many currencies it has. */
+  /** Number of currencies that it quotes. */
   "currencies": number;
-  /** Why the last question failed. */
+  /** Why the last poll failed. */
   "failure": string | null;
-  /** What it is, as `[[forex.sources]]` has it. */
+  /** Its kind, as in `[[forex.sources]]`. */
   "kind": string;
   "name": string;
-  /** By code, why a rate was not taken. */
+  /** By code, why a quote was rejected. */
   "refused": Record<string, string>;
 }
 
-/** How old the rates are, and of which sources. */
+/** Age of the rates, and state of their sources. */
 export interface StatusAnswer {
   /** Of the freshest rate. */
   "age_seconds": number | null;

@@ -103,7 +103,7 @@ export interface Methods {
   "btc_getmempoolfeeratediagram": { params: Record<string, never>; answer: Array<Record<string, unknown>> };
   /** A transaction */
   "esplora_tx": { params: [txid: Hash]; answer: EsploraTransaction };
-  /** Where a transaction is */
+  /** Whether a transaction is confirmed, and in which block */
   "esplora_tx::status": { params: [txid: Hash]; answer: TransactionStatus };
   /** A transaction in hexadecimal digits */
   "esplora_tx::hex": { params: [txid: Hash]; answer: string };
@@ -137,7 +137,7 @@ export interface Methods {
   "esplora_scripthash::txs:mempool": { params: [scripthash: Hash]; answer: Array<EsploraTransaction> };
   /** 25 confirmed transactions of a script, after the last one seen */
   "esplora_scripthash::txs:chain": { params: [scripthash: Hash, last_seen_txid?: Hash | null | null]; answer: Array<EsploraTransaction> };
-  /** Up to ten addresses that begin so */
+  /** Up to ten addresses with this beginning */
   "esplora_address-prefix": { params: [prefix: string]; answer: Array<string> };
   /** A block */
   "esplora_block": { params: [hash: Hash]; answer: Record<string, unknown> };
@@ -169,13 +169,13 @@ export interface Methods {
   "esplora_mempool:recent": { params: Record<string, never>; answer: Array<Record<string, unknown>> };
   /** Feerate in sat/vB for each target in blocks */
   "esplora_fee-estimates": { params: Record<string, never>; answer: EsploraFees };
-  /** Hands a transaction to the network; its txid. */
+  /** Broadcasts a transaction; returns its txid. */
   "esplora_broadcast": { params: [transaction: string]; answer: Hash };
-  /** Hands several transactions to the network together.
+  /** Broadcasts several transactions as a package.
    *
    * Parameters and answer are those of the node's `submitpackage`. */
   "esplora_txs:package": { params: [transactions: Array<string>, maxfeerate?: unknown | null, maxburnamount?: unknown | null]; answer: Record<string, unknown> };
-  /** Number of indexed blocks, the genesis block counted. */
+  /** Number of indexed blocks, including the genesis block. */
   "ord_blockcount": { params: Record<string, never>; answer: number };
   /** Height of the newest indexed block. */
   "ord_blockheight": { params: Record<string, never>; answer: number };
@@ -215,11 +215,11 @@ export interface Methods {
   "ord_output": { params: [outpoint: string]; answer: OrdOutputRecord };
   /** Unspent outputs of an address. */
   "ord_outputs": { params: [address: string, kind?: string | null | null]; answer: Array<OrdOutputRecord> };
-  /** Everything that an address holds. */
+  /** Balance, outputs, inscriptions and runes of an address. */
   "ord_address": { params: [address: string]; answer: Record<string, unknown> };
   /** Inscriptions that an address holds. */
   "ord_address::inscriptions": { params: [address: string]; answer: Array<InscriptionId> };
-  /** A transaction, what it etched and how much it revealed. */
+  /** A transaction, with the rune that it etched and the number of inscriptions that it revealed. */
   "ord_tx": { params: [txid: Hash]; answer: Record<string, unknown> };
   /** The height that views answer at, in decimal digits. */
   "metashrew_height": { params: Record<string, never>; answer: string };
@@ -227,7 +227,7 @@ export interface Methods {
    *
    * The messages are those of the files at `/v4/proto/`. */
   "metashrew_view": { params: [name: string, input?: ViewInput | null | null, tag?: number | string | null | null]; answer: unknown };
-  /** A view as it would answer after one more block, which is run aside and forgotten. */
+  /** The answer of a view after one more block, which is executed on a copy and discarded. */
   "metashrew_preview": { params: [block: string, name: string, input?: string | null | null, tag?: number | string | null | null]; answer: string };
   /** `0x` and the hash of a block, in display order. */
   "metashrew_getblockhash": { params: [height?: number | string | null | null]; answer: string };
@@ -239,9 +239,9 @@ export interface Methods {
   "metashrew_blockdigest": { params: [height?: number | string | null | null]; answer: BlockDigestAnswer };
   /** What other hosts report about their snapshots, as JSON inside a string. */
   "metashrew_snapshot": { params: Record<string, never>; answer: string };
-  /** How a call would end; one that fails has status 1 and its text. */
+  /** Simulates a call. One that fails has status 1 and its error message. */
   "alkanes_simulate": { params: [call: Call, tag?: number | string | null | null]; answer: Simulated };
-  /** What a contract says of its operations: its own JSON, or `0x` and hexadecimal digits where it is none. */
+  /** A contract's description of its operations: its own JSON, or `0x` and hexadecimal digits where it is not JSON. */
   "alkanes_meta": { params: [id: Target, tag?: number | string | null | null]; answer: unknown };
   /** The module of a contract: `0x` and hexadecimal digits. */
   "alkanes_getbytecode": { params: [id: Target, tag?: number | string | null | null]; answer: string };
@@ -255,26 +255,26 @@ export interface Methods {
   "alkanes_trace": { params: [outpoint: OutpointObject, tag?: number | string | null | null]; answer: Array<TraceEvent> };
   /** Traces of a block. */
   "alkanes_traceblock": { params: [height?: HeightOrObject | null | null, tag?: number | string | null | null]; answer: Array<BlockTrace> };
-  /** What an output holds.
+  /** Alkanes of an output.
    *
    * With a tag the answer is an array of tokens and values, without one an object. The first parameter may also be the txid, with the
    * number of the output, a tag and the protocol tag after it. */
   "alkanes_protorunesbyoutpoint": { params: [outpoint: OutpointOrTxid, tag?: unknown | null, block_tag?: number | string | null | null, protocol_tag?: string | null | null]; answer: unknown };
   /** The same as `alkanes_protorunesbyoutpoint`. */
   "alkanes_protorunes_by_outpoint": Methods["alkanes_protorunesbyoutpoint"];
-  /** What the unspent outputs of an address hold. */
+  /** Alkanes of the unspent outputs of an address. */
   "alkanes_protorunesbyaddress": { params: [address: AddressOrObject, tag?: number | string | null | null, protocol_tag?: string | null | null]; answer: unknown };
-  /** Alkanes that outputs held for the first time in a block. */
+  /** Alkanes that first appeared in outputs in a block. */
   "alkanes_protorunesbyheight": { params: [height?: HeightOrObject | null | null, tag?: number | string | null | null]; answer: ByHeightAnswer };
   /** All unspent outputs of an address, for coin selection; may be called without its family. */
   "alkanes_spendablesbyaddress": { params: [address: AddressOrObject, tag?: number | string | null | null]; answer: unknown };
   /** A value in the storage of a contract: `0x` and hexadecimal digits, empty where there is none. */
   "alkanes_getstorageat": { params: [request: StorageRequest, tag?: number | string | null | null]; answer: string };
-  /** What a contract holds. */
+  /** Alkanes that a contract holds. */
   "alkanes_getinventory": { params: [id: Target, tag?: number | string | null | null]; answer: Inventory };
   /** The number of the next contract 2:n, in decimal digits. */
   "alkanes_sequence": { params: [tag?: number | string | null | null]; answer: string };
-  /** Payments of the wrapped-bitcoin contract that are not made yet. */
+  /** Pending payments of the wrapped-bitcoin contract. */
   "alkanes_unwrap": { params: [tag?: number | string | null | null]; answer: PendingPayments };
   /** The view in hexadecimal digits, as `metashrew_view` has it. */
   "alkanes_getblock": { params: [input?: string | null | null, tag?: number | string | null | null]; answer: string };
@@ -298,27 +298,27 @@ export interface Methods {
    *
    * Each parameter is a method and its params. */
   "sandshrew_multicall": { params: [...call: Array<MultiCall>]; answer: Array<MultiAnswer> };
-  /** Unspent outputs of an address, sorted by what they hold. */
+  /** Unspent outputs of an address, grouped by their content. */
   "sandshrew_balances": { params: [request: BalancesRequest]; answer: Balances };
   /** Runs a Lua script; what follows its source stands in its `args`, any number of parameters. */
   "sandshrew_evalscript": { params: [script: string, ...argument: Array<unknown>]; answer: ScriptResult };
-  /** Keeps a Lua script by the SHA-256 of its source. */
+  /** Saves a Lua script under the SHA-256 of its source. */
   "sandshrew_savescript": { params: [script: string]; answer: SavedScript };
-  /** Runs a script that was kept. */
+  /** Runs a saved script. */
   "sandshrew_evalsaved": { params: [hash: string, ...argument: Array<unknown>]; answer: ScriptResult };
   /** Runs a Lua script; what follows its source stands in its `args`, any number of parameters. */
   "lua_evalscript": { params: [script: string, ...argument: Array<unknown>]; answer: ScriptResult };
-  /** Keeps a Lua script by the SHA-256 of its source. */
+  /** Saves a Lua script under the SHA-256 of its source. */
   "lua_savescript": { params: [script: string]; answer: SavedScript };
-  /** Runs a script that was kept. */
+  /** Runs a saved script. */
   "lua_evalsaved": { params: [hash: string, ...argument: Array<unknown>]; answer: ScriptResult };
-  /** A new key of the caller's account; the only time that it is shown. */
+  /** Creates a key of the caller's account. The key itself is shown in this answer only. */
   "admin_createApiKey": { params: { "name": string; "perMinute"?: number | null; "perDay"?: number | null; "expiresInDays"?: number | null }; answer: CreatedApiKey };
   /** The keys of the caller's account. */
   "admin_listApiKeys": { params: Record<string, never>; answer: ListedApiKeys };
-  /** Ends a key. */
+  /** Revokes a key. */
   "admin_revokeApiKey": { params: { "id": AdminRevokeApiKeyId }; answer: RevokedApiKey };
-  /** A new key with the settings of an old one, which ends. */
+  /** Replaces a key by a new one with the same settings. */
   "admin_rerollApiKey": { params: { "id": AdminRevokeApiKeyId; "graceSeconds"?: number | null }; answer: CreatedApiKey };
   /** Requests of the caller's account: by UTC day and surface, and by key, alias and origin. */
   "admin_getUsage": { params: { "days"?: number | null }; answer: Usage };
@@ -343,14 +343,14 @@ export interface AlkaneIdDigits {
 
 /** Unspent outputs in three lists, each ascending by height. */
 export interface Balances {
-  /** Those that hold alkanes. */
+  /** Outputs with alkanes. */
   "assets": Array<BalancesAssetsItem>;
   "metashrewHeight": number;
-  /** Always 0: inscriptions and runes are not looked at. */
+  /** Always 0: inscriptions and runes are not considered. */
   "ordHeight": number;
-  /** Those that are not confirmed yet. */
+  /** Unconfirmed outputs. */
   "pending": Array<BalancesAssetsItem>;
-  /** Those that hold nothing but satoshis. */
+  /** Outputs without alkanes. */
   "spendable": Array<BalancesAssetsItem>;
 }
 
@@ -376,7 +376,7 @@ export interface BalancesRequest {
   "address": string;
   /** A second address. */
   "assetAddress"?: string | null;
-  /** 1 when absent; of another protocol nothing is known. */
+  /** Protocol tag, 1 when absent; lists of any other are empty. */
   "protocolTag"?: number | string | null;
 }
 
@@ -401,7 +401,7 @@ export interface BlockTrace {
   /** Its shadow output. */
   "outpoint": PlainOutpoint;
   "trace": Array<TraceEvent>;
-  /** Place of its transaction in the block. */
+  /** Index of its transaction in the block. */
   "txindex": number;
 }
 
@@ -410,15 +410,15 @@ export interface ByHeightAnswer {
   "runes": Array<FirstSeen>;
 }
 
-/** A call that is tried out. */
+/** A call to simulate. */
 export interface Call {
-  /** What comes in. */
+  /** Incoming alkanes. */
   "alkanes"?: Array<CallAlkanesItem> | null;
   /** The block that the call reads, consensus encoding. */
   "block"?: string | null;
-  /** The height that the call reads; that of the view when absent or unusable. */
+  /** The height that the call reads; that of the view when absent or out of range. */
   "height"?: number | string | null;
-  /** The operation, and what it takes. */
+  /** The opcode and its arguments. */
   "inputs"?: Array<number | string> | null;
   /** The contract. */
   "target": Target;
@@ -445,7 +445,7 @@ export interface CallResponse {
   "storage": Array<StoredItem>;
 }
 
-/** A key, shown once. */
+/** A new key. The key itself is not shown again. */
 export interface CreatedApiKey {
   "createdAt": string | null;
   /** When it expires, if it does. */
@@ -453,7 +453,7 @@ export interface CreatedApiKey {
   /** Seconds for which the old key still works. */
   "graceSeconds"?: number | null;
   "id": string;
-  /** What requests carry. */
+  /** The key as requests send it. */
   "key": string;
   "name": string;
   /** The id of the key that it replaces. */
@@ -549,7 +549,7 @@ export interface EventDataCase4 {
 export interface FirstSeen {
   "id": AlkaneIdDigits;
   "name": string;
-  /** The same as `id`. */
+  /** Alias of `id`. */
   "runeId": AlkaneIdDigits;
   "symbol": string;
 }
@@ -604,17 +604,17 @@ export interface InscriptionsPage {
   "page_index": number;
 }
 
-/** What a contract holds. */
+/** Alkanes that a contract holds. */
 export interface Inventory {
   "alkanes": Array<Transfer>;
 }
 
-/** A key as lists show it. Times are ISO 8601 in UTC. */
+/** A key in listings. Times are ISO 8601 in UTC. */
 export interface ListedApiKey {
-  /** Whether it may do what only an operator's key may. */
+  /** Whether it has the rights of an operator's key. */
   "admin": boolean;
   "createdAt": string | null;
-  /** When it ends, where that is settled. */
+  /** When it ends, if an end is set. */
   "expiresAt": string | null;
   "id": string;
   "lastUsedAt": string | null;
@@ -622,25 +622,25 @@ export interface ListedApiKey {
   "perDay": number | null;
   "perMinute": number | null;
   "plan": string;
-  /** How the key begins. */
+  /** First characters of the key. */
   "prefix": string;
   "requestCount": number;
   "revokedAt": string | null;
 }
 
-/** Keys, without what requests carry. */
+/** Keys, without the secret part. */
 export interface ListedApiKeys {
   "keys": Array<ListedApiKey>;
 }
 
-/** What a module wrote in a block. */
+/** Digests of a module's writes in a block. */
 export interface ModuleDigestAnswer {
   "digest": string;
   /** Version of the module's tables. */
   "version": number;
 }
 
-/** What a call of many answered. */
+/** The answer of one of the calls. */
 export type MultiAnswer = MultiAnswerCase1 | MultiAnswerCase2;
 
 export interface MultiAnswerCase1 {
@@ -682,7 +682,7 @@ export interface OutpointObject {
 /** An output, or its txid. */
 export type OutpointOrTxid = OutpointObject | string;
 
-/** What is to be paid. */
+/** The output to be paid. */
 export interface PaymentOutput {
   /** In hexadecimal digits. */
   "script": string;
@@ -690,7 +690,7 @@ export interface PaymentOutput {
   "value": number;
 }
 
-/** A payment. */
+/** A pending payment. */
 export interface PendingPayment {
   /** `false`. */
   "fulfilled": boolean;
@@ -699,7 +699,7 @@ export interface PendingPayment {
   "spendable": PlainOutpoint;
 }
 
-/** Payments that are not made yet. */
+/** Pending payments. */
 export interface PendingPayments {
   "payments": Array<PendingPayment>;
 }
@@ -711,7 +711,7 @@ export interface PlainOutpoint {
   "vout": number;
 }
 
-/** The key that has ended. */
+/** The revoked key. */
 export interface RevokedApiKey {
   "id": string;
   "name": string;
@@ -727,7 +727,7 @@ export interface Rune {
   "parent": InscriptionId | null;
 }
 
-/** By what the script is kept. */
+/** The key of the saved script. */
 export interface SavedScript {
   /** SHA-256 of the source, 64 hexadecimal digits. */
   "hash": string;
@@ -747,15 +747,15 @@ export interface ScriptResult {
 /** Why a script ended early. */
 export interface ScriptResultError {
   "code": number;
-  /** What a program can tell errors apart by. */
+  /** Machine-readable kind of the error. */
   "data"?: unknown;
   "message": string;
 }
 
-/** How a call would end. */
+/** Outcome of a simulated call. */
 export interface Simulated {
   "execution": CallResponse;
-  /** Fuel. */
+  /** Fuel used. */
   "gasUsed": number;
   /** 0, or 1 where it fails. */
   "status": number;
@@ -824,15 +824,15 @@ export interface Usage {
 
 /** Requests of one key, alias or origin in all of the days. */
 export interface UsageOfCaller {
-  /** Answered with another status from 400 on. */
+  /** Answered with any other status of 400 or above. */
   "errors": number;
   /** Its number; of a key, as `admin_listApiKeys` shows it. */
   "id": string;
   /** `key`, `alias` or `origin`. */
   "kind": string;
-  /** Refused by a limit: 429. */
+  /** Refused by a rate limit: 429. */
   "rateLimited": number;
-  /** All, whatever became of them. */
+  /** All requests, whatever their status. */
   "requests": number;
 }
 
@@ -840,11 +840,11 @@ export interface UsageOfCaller {
 export interface UsageOfSurface {
   /** Such as `2026-11-28`. */
   "day": string | null;
-  /** Answered with another status from 400 on. */
+  /** Answered with any other status of 400 or above. */
   "errors": number;
-  /** Refused by a limit: 429. */
+  /** Refused by a rate limit: 429. */
   "rateLimited": number;
-  /** All, whatever became of them. */
+  /** All requests, whatever their status. */
   "requests": number;
   "surface": string;
 }

@@ -9,7 +9,7 @@ export interface Methods {
   "mempool_txids": { params: { "limit"?: number | null }; answer: TxidsAnswer };
   /** One transaction. */
   "mempool_entry": { params: { "txid": string; "include_hex"?: boolean | null }; answer: MempoolEntryAnswer };
-  /** Several transactions, in the order in which they are first named, each once however often it is named. */
+  /** Several transactions, in the order of their first mention, without duplicates. */
   "mempool_entries": { params: { "txids": Array<string>; "include_hex"?: boolean | null }; answer: EntriesAnswer };
   /** The bytes of a transaction. */
   "mempool_raw": { params: { "txid": string }; answer: RawAnswer };
@@ -22,13 +22,13 @@ export interface Methods {
   "mempool_snapshot": { params: { "limit"?: number | null; "cursor"?: number | null; "instance"?: string | null; "include_hex"?: boolean | null }; answer: SnapshotAnswer };
   /** Virtual bytes by feerate. */
   "mempool_feerate_histogram": { params: { "buckets"?: Array<number> | null }; answer: FeerateHistogramAnswer };
-  /** Transactions that left because a later one spends the same output, the newest first; the newest 1,000 since this process started. */
+  /** Transactions replaced by a later one that spends the same output, the newest first; the newest 1,000 since this process started. */
   "mempool_replacements": { params: { "limit"?: number | null; "txid"?: string | null }; answer: ReplacementsAnswer };
 }
 
-/** Those that are in the set, and the ids of those that are not. */
+/** The entries that are in the set, and the ids of the others. */
 export interface EntriesAnswer {
-  /** Entries as they are written into an answer, without a tree of values in between: a page holds thousands. */
+  /** Entries as serialised into an answer, without intermediate JSON values: a page holds thousands. */
   "entries": Array<MempoolEntryRecord>;
   "missing": Array<string>;
 }
@@ -36,7 +36,7 @@ export interface EntriesAnswer {
 /** Virtual bytes by feerate. */
 export interface FeerateHistogramAnswer {
   "count": number;
-  /** The part of transactions whose fee is known; the others are in no bucket. */
+  /** Share of transactions whose fee is known; the others are in no bucket. */
   "fee_coverage": number;
   /** For each bucket the feerate at which it begins, and the virtual bytes in it. */
   "histogram": Array<[number, number]>;
@@ -51,27 +51,27 @@ export interface InfoAnswer {
   /** Of all ids, 16 hexadecimal digits; equal sets have equal checksums. */
   "checksum": string;
   "count": number;
-  /** The part of transactions whose fee is known, four digits. */
+  /** Share of transactions whose fee is known, four decimal places. */
   "fee_coverage": number;
-  /** How many have a known fee. */
+  /** Number of transactions whose fee is known. */
   "fee_known": number;
-  /** By this a stream or a page knows whether this process has started anew. */
+  /** Id of this process: it changes with a restart, which streams and pages can detect by it. */
   "instance": string;
   /** Number of the oldest frame that can be replayed. */
   "oldest_seq": number;
-  /** How many an admin submitted that no peer has announced. */
+  /** Number of transactions that an admin submitted and no peer has announced. */
   "provisional": number;
   "removed_total": number;
   /** Number of the newest frame. */
   "seq": number;
   /** Open streams. */
   "subscribers": number;
-  /** Satoshis, of those whose fee is known. */
+  /** Sum of the known fees, satoshis. */
   "total_fee": number;
   "vbytes": number;
 }
 
-/** The entry that was asked for. */
+/** The requested entry. */
 export interface MempoolEntryAnswer {
   /** Satoshis; absent while an input is unknown. */
   "fee"?: number | null;
@@ -79,12 +79,12 @@ export interface MempoolEntryAnswer {
   "feerate"?: number | null;
   /** When this instance saw it first, milliseconds since 1970. */
   "first_seen": number;
-  /** Consensus encoding in hexadecimal digits, where it was asked for. */
+  /** Consensus encoding in hexadecimal digits, where it was requested. */
   "hex"?: string | null;
   "origin": Origin;
   /** Whether an admin submitted it and no peer has announced it. */
   "provisional": boolean;
-  /** Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125). */
+  /** Whether it, or an unconfirmed ancestor, signals replaceability (BIP125). */
   "rbf": boolean;
   /** Number of the frame of the stream that added it. */
   "seq": number;
@@ -104,12 +104,12 @@ export interface MempoolEntryRecord {
   "feerate"?: number | null;
   /** When this instance saw it first, milliseconds since 1970. */
   "first_seen": number;
-  /** Consensus encoding in hexadecimal digits, where it was asked for. */
+  /** Consensus encoding in hexadecimal digits, where it was requested. */
   "hex"?: string | null;
   "origin": Origin;
   /** Whether an admin submitted it and no peer has announced it. */
   "provisional": boolean;
-  /** Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125). */
+  /** Whether it, or an unconfirmed ancestor, signals replaceability (BIP125). */
   "rbf": boolean;
   /** Number of the frame of the stream that added it. */
   "seq": number;
@@ -132,7 +132,7 @@ export interface RawAnswer {
 
 /** The newest transactions. */
 export interface RecentAnswer {
-  /** Entries as they are written into an answer, without a tree of values in between: a page holds thousands. */
+  /** Entries as serialised into an answer, without intermediate JSON values: a page holds thousands. */
   "entries": Array<MempoolEntryRecord>;
   /** Number of the newest frame of the stream. */
   "seq": number;
@@ -167,9 +167,9 @@ export interface SnapshotAnswer {
   "checksum": string;
   /** Of the whole set. */
   "count": number;
-  /** Where the next page begins. */
+  /** `cursor` of the next page. */
   "cursor": number;
-  /** Entries as they are written into an answer, without a tree of values in between: a page holds thousands. */
+  /** Entries as serialised into an answer, without intermediate JSON values: a page holds thousands. */
   "entries": Array<MempoolEntryRecord>;
   "has_more": boolean;
   "instance": string;

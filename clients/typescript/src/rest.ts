@@ -9,15 +9,15 @@ export interface Routes {
   "POST /address-positions": { params: { "address": Address; "factoryId"?: FactoryId | null; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null }; answer: AddressPositionsAnswer };
   /** Alkanes that an address holds, the greatest amount first. */
   "GET /address/{address}/alkanes": { params: { "address": Address }; answer: Array<Token> };
-  /** What an address holds. */
+  /** Balances of an address. */
   "GET /address/{address}/balances": { params: { "address": Address }; answer: ReadAddressAddressBalancesAnswer };
   /** The newest 50 alkanes. */
   "GET /alkanes": { params: Record<string, never>; answer: TokenPage };
   /** One alkane. */
   "GET /alkanes/{id}": { params: { "id": AlkaneIdText }; answer: Token };
-  /** The 100 addresses that hold most of an alkane. */
+  /** The 100 addresses with the greatest amounts of an alkane. */
   "GET /alkanes/{id}/holders": { params: { "id": AlkaneIdText }; answer: HolderPage };
-  /** How many addresses hold an alkane. */
+  /** Number of addresses that hold an alkane. */
   "GET /alkanes/{id}/holders/count": { params: { "id": AlkaneIdText }; answer: ReadAlkanesIdHoldersCountAnswer };
   /** Hash of the newest indexed block. */
   "GET /blockhash": { params: Record<string, never>; answer: ReadBlockhashAnswer };
@@ -25,11 +25,11 @@ export interface Routes {
   "GET /blockheight": { params: Record<string, never>; answer: ReadBlockheightAnswer };
   /** Height of the newest indexed block. */
   "POST /blockheight": { params: Record<string, never>; answer: ReadBlockheightAnswer };
-  /** Trades of a pool, the newest first, by what was done with the base.
+  /** Trades of a pool, the newest first, by the side of the base.
    *
-   * Where more trades fit than are answered, ask again with `end_time` at the time of the oldest: trades have numbers. */
+   * Where more trades match than are answered, repeat with `end_time` at the time of the oldest: trades have numbers. */
   "GET /coingecko/historical_trades": { params: { "ticker_id": TickerId; "type"?: ReadCoingeckoHistoricalTradesType | null; "limit"?: number | null; "start_time"?: number | null; "end_time"?: number | null; "factory"?: AlkaneIdText | null }; answer: ReadCoingeckoHistoricalTradesAnswer };
-  /** What trades of growing size give, as a book of orders: each is a thousandth of what the pool holds of the base. */
+  /** Output of trades of growing size as an order book: each order is a thousandth of the pool's reserve of the base. */
   "GET /coingecko/orderbook": { params: { "ticker_id": TickerId; "depth"?: number | null; "factory"?: AlkaneIdText | null }; answer: ReadCoingeckoOrderbookAnswer };
   /** Pools of a factory, the deepest first. */
   "GET /coingecko/pairs": { params: { "factory"?: AlkaneIdText | null; "limit"?: number | string | null; "count"?: number | string | null; "offset"?: number | string | null }; answer: Array<ReadCoingeckoPairsAnswerItem> };
@@ -37,21 +37,21 @@ export interface Routes {
   "GET /coingecko/tickers": { params: { "factory"?: AlkaneIdText | null; "limit"?: number | string | null; "count"?: number | string | null; "offset"?: number | string | null }; answer: Array<ReadCoingeckoTickersAnswerItem> };
   /** An alkane. */
   "GET /dexscreener/asset": { params: { "id": AlkaneIdText }; answer: ReadDexscreenerAssetAnswer };
-  /** Events of all pools in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
+  /** Events of all pools in a range of blocks, in chain order: trades, and liquidity that was added and removed.
    *
-   * The range has at most 1,000 blocks, and, if it has several, at most 10,000 events: nothing of a range is ever left out. */
+   * The range has at most 1,000 blocks and, if it has several, at most 10,000 events: an answer is never truncated. */
   "GET /dexscreener/events": { params: { "fromBlock": BlockNumber; "toBlock": BlockNumber }; answer: ReadDexscreenerEventsAnswer };
   /** The newest block whose events can be read. */
   "GET /dexscreener/latest-block": { params: Record<string, never>; answer: ReadDexscreenerLatestBlockAnswer };
   /** A pool of any factory, or a `CryptoSwap` pool. */
   "GET /dexscreener/pair": { params: { "id": PoolIdText }; answer: ReadDexscreenerPairAnswer };
-  /** What all addresses of an account have, in satoshis. */
+  /** Balance of all addresses of an account, in satoshis. */
   "POST /get-account-balance": { params: { "account": Account }; answer: Balance };
   /** Unspent outputs of all addresses of an account, newest first. */
   "POST /get-account-utxos": { params: { "account": Account; "limit"?: number | string | null }; answer: UtxoPage };
-  /** What an address has, in satoshis. */
+  /** Balance of an address, in satoshis. */
   "POST /get-address-balance": { params: { "address": Address }; answer: GetAddressBalanceAnswer };
-  /** What an address holds, without envelope. */
+  /** Balances of an address, without envelope. */
   "POST /get-address-balances": { params: { "address": Address; "includeOutpoints"?: boolean | null; "include_outpoints"?: boolean | null }; answer: GetAddressBalancesAnswer };
   /** What the outputs of an address hold; in the envelope and beside it. */
   "POST /get-address-outpoints": { params: { "address": Address; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null }; answer: GetAddressOutpointsAnswer };
@@ -75,17 +75,17 @@ export interface Routes {
   "POST /get-alkane-details": { params: { "alkaneId"?: AlkaneId | null }; answer: Token };
   /** Addresses that hold an alkane, the greatest amount first, without envelope. */
   "POST /get-alkane-holders": { params: { "alkane"?: AlkaneId | null; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null }; answer: HolderPage };
-  /** How many addresses hold an alkane, without envelope. */
+  /** Number of addresses that hold an alkane, without envelope. */
   "POST /get-alkane-holders-count": { params: { "alkane"?: AlkaneId | null }; answer: GetAlkaneHoldersCountAnswer };
   /** Pairs of an alkane by pages, each with its direct way, or the ways between two through at most three pools. */
   "POST /get-alkane-swap-pair-details": { params: { "factoryId"?: FactoryId | null; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null; "tokenAId"?: AlkaneId | null; "tokenBId"?: AlkaneId | null; "tokenId"?: AlkaneId | null }; answer: GetAlkaneSwapPairDetailsAnswer };
-  /** All alkanes, newest first or as asked. */
+  /** All alkanes, the newest first or in the requested order. */
   "POST /get-alkanes": { params: { "limit"?: number | string | null; "offset"?: number | string | null; "order"?: GetAlkanesOrder | null; "page"?: number | string | null; "searchQuery"?: string | null; "sortBy"?: GetAlkanesSortBy | null }; answer: TokenPage };
   /** Alkanes that an address holds, the greatest amount first. */
   "POST /get-alkanes-by-address": { params: { "address": Address; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null }; answer: Array<Token> };
   /** Unspent outputs of an address that hold alkanes.
    *
-   * Those that an unconfirmed transaction spends are left out. */
+   * Outputs spent by unconfirmed transactions are left out. */
   "POST /get-alkanes-utxo": { params: { "address": Address; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null }; answer: Array<Utxo> };
   /** Everything that an address did on markets, newest first. */
   "POST /get-all-address-amm-tx-history": { params: { "address": Address; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null; "successful"?: GetAddressPoolBurnHistorySuccessful | null; "transactionType"?: GetAllAddressAmmTxHistoryTransactionType | null }; answer: Activity };
@@ -121,11 +121,11 @@ export interface Routes {
   "POST /get-burn-history": { params: { "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null; "poolId"?: PoolId | null; "successful"?: GetAddressPoolBurnHistorySuccessful | null }; answer: BurnPage };
   /** The newest candles of a pool, of token 1 for token 0. */
   "POST /get-candles": { params: { "end_time"?: number | string | null; "interval"?: string | null; "limit"?: number | string | null; "pool"?: PoolId | null; "start_time"?: number | string | null }; answer: GetCandlesAnswer };
-  /** How many addresses hold an alkane. */
+  /** Number of addresses that hold an alkane. */
   "POST /get-holder-count": { params: { "alkaneId"?: AlkaneId | null }; answer: ReadAlkanesIdHoldersCountAnswer };
   /** Addresses that hold an alkane, the greatest amount first. */
   "POST /get-holders": { params: { "alkaneId"?: AlkaneId | null; "limit"?: number | string | null; "minBalance"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null }; answer: GetHoldersAnswer };
-  /** How many addresses hold an alkane. */
+  /** Number of addresses that hold an alkane. */
   "POST /get-holders-count": { params: { "alkaneId"?: AlkaneId | null }; answer: ReadAlkanesIdHoldersCountAnswer };
   /** Height and hash of the newest indexed block. */
   "POST /get-indexer-position": { params: Record<string, never>; answer: GetIndexerPositionAnswer };
@@ -133,11 +133,11 @@ export interface Routes {
   "POST /get-intent-history": { params: { "address": Address; "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null; "totalTxs"?: number | string | null }; answer: GetIntentHistoryAnswer };
   /** Values in the storage of a contract, without envelope.
    *
-   * A key that is text stands as text, any other in hexadecimal digits after 0x. */
+   * A key that is text is given as text, any other in hexadecimal digits after 0x. */
   "POST /get-keys": { params: { "alkane"?: AlkaneId | null; "limit"?: number | string | null; "prefix"?: string | null }; answer: GetKeysAnswer };
   /** Deposits into a pool, newest first. */
   "POST /get-mint-history": { params: { "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null; "poolId"?: PoolId | null; "successful"?: GetAddressPoolBurnHistorySuccessful | null }; answer: MintPage };
-  /** What an output holds, without envelope. */
+  /** Balances of an output, without envelope. */
   "POST /get-outpoint-balances": { params: { "outpoint": Outpoint }; answer: GetOutpointBalancesAnswer };
   /** Withdrawals from a pool, newest first. */
   "POST /get-pool-burn-history": { params: { "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null; "poolId"?: PoolId | null; "successful"?: GetAddressPoolBurnHistorySuccessful | null }; answer: BurnPage };
@@ -161,7 +161,7 @@ export interface Routes {
   "POST /get-reserves": { params: { "pool"?: PoolId | null }; answer: GetReservesAnswer };
   /** Swaps of a pool, newest first. */
   "POST /get-swap-history": { params: { "limit"?: number | string | null; "offset"?: number | string | null; "page"?: number | string | null; "poolId"?: PoolId | null; "successful"?: GetAddressPoolBurnHistorySuccessful | null }; answer: SwapPage };
-  /** What a taproot address has, in satoshis. */
+  /** Balance of a taproot address, in satoshis. */
   "POST /get-taproot-balance": { params: { "address": Address }; answer: Balance };
   /** Transactions of a taproot address, unconfirmed first, then the newest. */
   "POST /get-taproot-history": { params: { "taprootAddress": Address; "totalTxs"?: number | string | null }; answer: GetTaprootHistoryAnswer };
@@ -191,23 +191,23 @@ export interface Routes {
   "GET /market-chart": { params: { "days": GetBitcoinMarketChartDays }; answer: GetBitcoinMarketChartAnswer };
   /** The events of a block in their order. */
   "GET /opi/v1/brc20/activity_on_block": { params: { "block_height": Brc20Height }; answer: Array<Brc20Event> };
-  /** What a script has of a token. */
+  /** Balance of a script. */
   "GET /opi/v1/brc20/balance": { params: { "ticker": Brc20Ticker; "address"?: Address | null; "pkscript"?: Script | null }; answer: ReadOpiV1Brc20BalanceAnswer };
-  /** What a script had of a token when a block began. */
+  /** Balance of a script before a block. */
   "GET /opi/v1/brc20/balance_on_block": { params: { "block_height": Brc20Height; "pkscript": Script; "ticker": Brc20Ticker }; answer: ReadOpiV1Brc20BalanceOnBlockAnswer };
-  /** What the programmable module asked a node: nothing, for it does not run here. */
+  /** Node calls of the programmable module: none, as it does not run here. */
   "GET /opi/v1/brc20/bitcoin_rpc_results_on_block": { params: { "block_height": Brc20Height }; answer: Array<Record<string, unknown>> };
   /** Height of the newest block of the BRC-20 index. */
   "GET /opi/v1/brc20/block_height": { params: Record<string, never>; answer: string };
   /** Version of the index's rows. */
   "GET /opi/v1/brc20/db_version": { params: Record<string, never>; answer: string };
-  /** The events of an inscription: both of a transfer, the oldest first; none of an inscription that did nothing. */
+  /** The events of an inscription, the oldest first: both of a transfer; none of an inscription without effect. */
   "GET /opi/v1/brc20/event": { params: { "inscription_id": InscriptionId }; answer: Array<Brc20Event> };
   /** Version of the form of event strings. */
   "GET /opi/v1/brc20/event_hash_version": { params: Record<string, never>; answer: string };
-  /** The same: nothing is indexed apart. */
+  /** The same height: no data is indexed separately. */
   "GET /opi/v1/brc20/extras_block_height": { params: Record<string, never>; answer: string };
-  /** What a script has of a token. */
+  /** Balance of a script. */
   "GET /opi/v1/brc20/get_current_balance_of_wallet": { params: { "ticker": Brc20Ticker; "address"?: Address | null; "pkscript"?: Script | null }; answer: ReadOpiV1Brc20BalanceAnswer };
   /** The hash of a block's events, and that of all blocks so far. */
   "GET /opi/v1/brc20/get_hash_of_all_activity": { params: { "block_height": Brc20Height }; answer: ReadOpiV1Brc20GetHashOfAllActivityAnswer };
@@ -219,9 +219,9 @@ export interface Routes {
   "GET /opi/v1/brc20/get_valid_tx_notes_of_ticker": { params: { "ticker": Brc20Ticker; "limit"?: number | string | null; "offset"?: number | string | null }; answer: ReadOpiV1Brc20GetValidTxNotesOfTickerAnswer };
   /** Transfer inscriptions of a script that have not moved, by ticker. */
   "GET /opi/v1/brc20/get_valid_tx_notes_of_wallet": { params: { "address"?: Address | null; "pkscript"?: Script | null; "limit"?: number | string | null; "offset"?: number | string | null }; answer: ReadOpiV1Brc20GetValidTxNotesOfTickerAnswer };
-  /** Events in which a script had a part, the newest first, or those of a block in their order. */
+  /** Events that involve a script, the newest first, or those of a block in their order. */
   "GET /opi/v1/brc20/history": { params: { "address"?: Address | null; "pkscript"?: Script | null; "height"?: Brc20Height | null; "ticker"?: Brc20Ticker | null; "limit"?: number | string | null; "cursor"?: string | null }; answer: ReadOpiV1Brc20HistoryAnswer };
-  /** Who owns a token, the richest first. */
+  /** Holders of a token, the greatest balance first. */
   "GET /opi/v1/brc20/holders": { params: { "ticker": Brc20Ticker; "limit"?: number | string | null; "offset"?: number | string | null }; answer: ReadOpiV1Brc20HoldersAnswer };
   /** The address under which this request is counted. */
   "GET /opi/v1/brc20/ip": { params: Record<string, never>; answer: string };
@@ -237,7 +237,7 @@ export interface Routes {
   "GET /orderbook/order/{source}/{id}": { params: { "source": OrderSource; "id": OrderId }; answer: Order };
   /** The active orders of a market. */
   "GET /orderbook/snapshot": { params: { "market": OrderMarket }; answer: ReadOrderbookSnapshotAnswer };
-  /** What an output holds. */
+  /** Balances of an output. */
   "GET /outpoint/{outpoint}/balances": { params: { "outpoint": Outpoint }; answer: ReadOutpointOutpointBalancesAnswer };
   /** The way through pools that gives most for an amount, with each pool's own fee and rounding. */
   "POST /pathfind": { params: { "amount_in"?: number | string | null; "cryptoswap"?: boolean | null; "factoryId"?: FactoryId | null; "max_hops"?: number | string | null; "token_in"?: AlkaneId | null; "token_out"?: AlkaneId | null }; answer: PathfindAnswer };
@@ -251,7 +251,7 @@ export interface Routes {
   "GET /pools/{id}/swaps": { params: { "id": PoolIdText }; answer: SwapPage };
   /** Reorganisations that this instance followed, the newest first: of the newest 1,000 blocks that left the best chain after they were indexed. A copy that starts from a snapshot has those of the instance that wrote it. */
   "GET /reorgs": { params: { "limit"?: number | string | null; "count"?: number | string | null; "offset"?: number | string | null }; answer: GetReorgsAnswer };
-  /** What the feed can do, and the factories whose pools it has. */
+  /** Capabilities of the feed, and the factories whose pools it has. */
   "GET /udf/config": { params: Record<string, never>; answer: ReadUdfConfigAnswer };
   /** Bars of a pool, the oldest first. Buckets without trades have none. */
   "GET /udf/history": { params: { "symbol": PoolIdText; "resolution": ReadUdfHistoryResolution; "from"?: number | null; "to"?: number | null; "countback"?: number | null }; answer: ReadUdfHistoryAnswer };
@@ -307,14 +307,14 @@ export type AlkaneIdText = string;
 
 export interface Balance {
   "balance": number;
-  /** What unconfirmed transactions change. */
+  /** Net change by unconfirmed transactions. */
   "unconfirmedBalance": number;
 }
 
 /** The height of a block */
 export type BlockNumber = number;
 
-/** What happened to a token. Which members there are depends on `event_type`. */
+/** An event of a token. Its members depend on `event_type`. */
 export interface Brc20Event {
   "amount"?: string | null;
   /** Of a predeploy, as text. */
@@ -326,7 +326,7 @@ export interface Brc20Event {
   /** Empty for a script without address */
   "deployer_wallet"?: string | null;
   "event_type": Brc20EventEventType;
-  /** As the inscription has it. */
+  /** As written in the inscription. */
   "hash"?: string | null;
   "height": number;
   "inscription_id": string;
@@ -338,11 +338,11 @@ export interface Brc20Event {
   "minted_pkScript"?: string | null;
   /** Empty for a script without address */
   "minted_wallet"?: string | null;
-  /** As the inscription has it. */
+  /** As written in the inscription. */
   "original_tick"?: string | null;
   /** The first parent of a mint; empty without one. */
   "parent_id"?: string | null;
-  /** Which event of its block. */
+  /** Index of the event in its block. */
   "place": number;
   /** A script in hexadecimal digits */
   "predeployer_pkScript"?: string | null;
@@ -428,81 +428,81 @@ export interface BurnPage {
 /** Bare, or wrapped as schema and payload. */
 export type ChangeEvent = ChangeEventCase1 | ChangeEventCase2;
 
-/** What happened to a row. */
+/** Operation on a row. */
 export type ChangeEventCase1 = ChangeEventCase1C | ChangeEventCase1R | ChangeEventCase1U | ChangeEventCase1D | ChangeEventCase1T | ChangeEventCase1M;
 
-/** The row is new. */
+/** The row was inserted. */
 export interface ChangeEventCase1C {
   "after": Record<string, unknown>;
   "op": ChangeEventCase1COp;
-  /** Where a change happened. */
+  /** Origin of a change. */
   "source": ChangeEventCase1CSource;
 }
 
 export type ChangeEventCase1COp = "c";
 
-/** Where a change happened. */
+/** Origin of a change. */
 export interface ChangeEventCase1CSource {
   /** Position in the log of the database. */
   "lsn"?: number | null;
-  /** Tables that are not configured change nothing. */
+  /** Tables that are not configured are ignored. */
   "table": string;
   /** Unix milliseconds of the change. */
   "ts_ms"?: number | null;
 }
 
-/** The row is gone. */
+/** The row was deleted. */
 export interface ChangeEventCase1D {
   "before": Record<string, unknown>;
   "op": ChangeEventCase1DOp;
-  /** Where a change happened. */
+  /** Origin of a change. */
   "source": ChangeEventCase1CSource;
 }
 
 export type ChangeEventCase1DOp = "d";
 
-/** Nothing about a row. */
+/** A message that concerns no row. */
 export interface ChangeEventCase1M {
   "op": ChangeEventCase1MOp;
 }
 
 export type ChangeEventCase1MOp = "m";
 
-/** The row was there before. */
+/** The row is part of an initial snapshot. */
 export interface ChangeEventCase1R {
   "after": Record<string, unknown>;
   "op": ChangeEventCase1ROp;
-  /** Where a change happened. */
+  /** Origin of a change. */
   "source": ChangeEventCase1CSource;
 }
 
 export type ChangeEventCase1ROp = "r";
 
-/** All rows of the table are gone. */
+/** The table was truncated. */
 export interface ChangeEventCase1T {
   "op": ChangeEventCase1TOp;
-  /** Where a change happened. */
+  /** Origin of a change. */
   "source": ChangeEventCase1CSource;
 }
 
 export type ChangeEventCase1TOp = "t";
 
-/** The row is another one. */
+/** The row was updated. */
 export interface ChangeEventCase1U {
   "after": Record<string, unknown>;
   "op": ChangeEventCase1UOp;
-  /** Where a change happened. */
+  /** Origin of a change. */
   "source": ChangeEventCase1CSource;
 }
 
 export type ChangeEventCase1UOp = "u";
 
 export interface ChangeEventCase2 {
-  /** What happened to a row. */
+  /** Operation on a row. */
   "payload": ChangeEventCase1;
 }
 
-/** One change event or an array of them, as Debezium writes them; one that is wrong refuses all with 400. */
+/** One change event or an array of them, as Debezium writes them; an invalid one rejects all with 400. */
 export type ChangeEvents = ChangeEvent | Array<ChangeEvent | null>;
 
 /** The creation of a pool. */
@@ -589,7 +589,7 @@ export interface GetAddressBalanceAnswer {
   "address": string;
   "balance": number;
   "txCount": number;
-  /** What unconfirmed transactions change. */
+  /** Net change by unconfirmed transactions. */
   "unconfirmedBalance": number;
 }
 
@@ -688,15 +688,15 @@ export interface GetAmmUtxosAnswer {
   "utxos": Array<Utxo>;
 }
 
-/** Where a price comes from, how old it is, and whether that is too old. */
+/** Source and age of a price, and whether it is stale. */
 export interface GetBitcoinMarketChartAnswer {
   /** Price times the bitcoins issued by the subsidy schedule up to the newest indexed block at that time. */
   "market_caps": Array<Array<number | null>>;
   /** Unix milliseconds and US dollars for one bitcoin, ascending. */
   "prices": Array<Array<number>>;
-  /** Where the price comes from: the kind of the pool and its address. */
+  /** Source of the price: the kind of the pool and its address. */
   "source": string;
-  /** Whether the newest price is older than the operator wants. */
+  /** Whether the newest price is older than the configured limit. */
   "stale": boolean;
   /** Of the newest price. */
   "timestamp": Time;
@@ -708,12 +708,12 @@ export interface GetBitcoinMarketChartAnswer {
  * UTC day of 365. */
 export type GetBitcoinMarketChartDays = number | string;
 
-/** Where a price comes from, how old it is, and whether that is too old. */
+/** Source and age of a price, and whether it is stale. */
 export interface GetBitcoinMarketWeeklyAnswer {
   "market_data": GetBitcoinMarketWeeklyAnswerMarketData;
-  /** Where the price comes from: the kind of the pool and its address. */
+  /** Source of the price: the kind of the pool and its address. */
   "source": string;
-  /** Whether the newest price is older than the operator wants. */
+  /** Whether the newest price is older than the configured limit. */
   "stale": boolean;
   /** Of the newest price. */
   "timestamp": Time;
@@ -734,7 +734,7 @@ export interface GetBitcoinMarketWeeklyAnswerMarketDataCurrentPrice {
   "usd": number;
 }
 
-/** Where a price comes from, how old it is, and whether that is too old. */
+/** Source and age of a price, and whether it is stale. */
 export interface GetBitcoinMarketsAnswerItem {
   "base": GetBitcoinMarketsAnswerItemBase;
   /** US dollars for one bitcoin. */
@@ -742,9 +742,9 @@ export interface GetBitcoinMarketsAnswerItem {
   "last": number;
   /** The exchange, for people. */
   "name": string;
-  /** Where the price comes from: the kind of the pool and its address. */
+  /** Source of the price: the kind of the pool and its address. */
   "source": string;
-  /** Whether the newest price is older than the operator wants. */
+  /** Whether the newest price is older than the configured limit. */
   "stale": boolean;
   "target": GetBitcoinMarketsAnswerItemTarget;
   /** Of the newest price. */
@@ -762,13 +762,13 @@ export type GetBitcoinMarketsAnswerItemTarget = "USD";
 /** `yellow` when the price is stale. */
 export type GetBitcoinMarketsAnswerItemTrustScore = "green" | "yellow";
 
-/** Where a price comes from, how old it is, and whether that is too old. */
+/** Source and age of a price, and whether it is stale. */
 export interface GetBitcoinPriceAnswer {
   /** US dollars for one bitcoin. */
   "bitcoin": GetBitcoinMarketWeeklyAnswerMarketDataCurrentPrice;
-  /** Where the price comes from: the kind of the pool and its address. */
+  /** Source of the price: the kind of the pool and its address. */
   "source": string;
-  /** Whether the newest price is older than the operator wants. */
+  /** Whether the newest price is older than the configured limit. */
   "stale": boolean;
   /** Of the newest price. */
   "timestamp": Time;
@@ -846,19 +846,19 @@ export interface GetOutpointBalancesAnswer {
 }
 
 export interface GetReorgsAnswer {
-  /** Number of all that are remembered. */
+  /** Number of all recorded reorganisations. */
   "count": number;
   "reorgs": Array<GetReorgsAnswerReorgsItem>;
 }
 
 export interface GetReorgsAnswerReorgsItem {
-  /** The blocks that left, the newest first. */
+  /** The removed blocks, the newest first. */
   "blocks": Array<GetReorgsAnswerReorgsItemBlocksItem>;
-  /** Number of blocks that left. */
+  /** Number of removed blocks. */
   "depth": number;
   /** Its hash. */
   "forkHash": Hash;
-  /** Height of the last block that both branches have. */
+  /** Height of the last common block of both branches. */
   "forkHeight": number;
 }
 
@@ -866,7 +866,7 @@ export interface GetReorgsAnswerReorgsItem {
 export interface GetReorgsAnswerReorgsItemBlocksItem {
   "hash": Hash;
   "height": number;
-  /** Hash of the block that is at this height now; null above the tip. */
+  /** Hash of the block at this height in the best chain; null above the tip. */
   "replacedBy": Hash | null;
   /** Header time, Unix seconds. */
   "time": number;
@@ -891,7 +891,7 @@ export interface GetTaprootHistoryAnswerTransactionsItem {
   "fee": number | null;
   "timestamp": Time | null;
   "txid": Hash;
-  /** What the transaction changed, in satoshis. */
+  /** Change of the address's balance by the transaction, in satoshis. */
   "value": number;
 }
 
@@ -939,7 +939,7 @@ export interface HolderPage {
   "items": Array<HolderPageItemsItem>;
   "limit": number;
   "ok": true;
-  /** Counts from 1. */
+  /** Rank, from 1. */
   "page": number;
   "total": number;
 }
@@ -967,16 +967,16 @@ export interface Intent {
   "inputs": Array<string>;
   "opcode": string | null;
   "outgoing": Array<Transfer>;
-  /** `revert` also when nothing of the message was kept. */
+  /** `revert` also when all effects of the message were undone. */
   "status": IntentStatus;
-  /** The contract that was called; null when the message came to no call. */
+  /** The called contract; null when the message led to no call. */
   "target": Id | null;
   "timestamp": Time;
   "txid": Hash;
   "vout": number;
 }
 
-/** `revert` also when nothing of the message was kept. */
+/** `revert` also when all effects of the message were undone. */
 export type IntentStatus = "success" | "revert";
 
 /** A deposit into a pool. */
@@ -1045,7 +1045,7 @@ export interface Order {
   /** Its main market. */
   "marketKey": string;
   "network": string;
-  /** Digit for digit as it came. */
+  /** With all its digits, verbatim. */
   "price"?: string | null;
   "priceUnit"?: string | null;
   /** base64. */
@@ -1068,13 +1068,13 @@ export interface OrderAssetsItem {
   "tokenId": string;
 }
 
-/** A change event with its place in the stream. */
+/** A change event with its sequence number. */
 export interface OrderEventRecord {
-  /** As it came. */
+  /** The event, verbatim. */
   "event": unknown;
   /** Unix microseconds. */
   "received_at": number;
-  /** Its number in the stream. */
+  /** Sequence number in the stream. */
   "seq": number;
 }
 
@@ -1101,9 +1101,9 @@ export type OrderSource = string;
 /** The first three are active. */
 export type OrderStatus = "open" | "matched" | "pending" | "filled" | "taken" | "cancelled" | "expired" | "removed";
 
-/** What becomes of change events. */
+/** Result of accepting change events. */
 export interface OrderbookIngestAnswer {
-  /** How many there are. */
+  /** Number of accepted events. */
   "events": number;
   "status": OrderbookIngestAnswerStatus;
 }
@@ -1462,7 +1462,7 @@ export interface ReadCoingeckoHistoricalTradesAnswerBuyItem {
   "trade_id": number;
   /** Unix milliseconds of the block. */
   "trade_timestamp": number;
-  /** Which side a trade is of. */
+  /** The side of a trade. */
   "type": ReadCoingeckoHistoricalTradesType;
 }
 
@@ -1497,9 +1497,9 @@ export interface ReadCoingeckoTickersAnswerItem {
   "bid"?: string | null;
   /** Absent without a trade in the window. */
   "high"?: string | null;
-  /** Units of the target for one of the base, as all prices. */
+  /** Units of the target for one of the base, as for all prices. */
   "last_price": string;
-  /** What the pool holds, in dollars with cents, rounded down; absent while no source of dollars reports, or no price is known. */
+  /** Value of the pool's reserves, in dollars with cents, rounded down; absent while no source of dollars reports, or no price is known. */
   "liquidity_in_usd"?: string | null;
   /** Absent without a trade in the window. */
   "low"?: string | null;
@@ -1516,9 +1516,9 @@ export interface ReadDexscreenerAssetAnswer {
 
 export interface ReadDexscreenerAssetAnswerAsset {
   "id": IdText;
-  /** As its contract reports it; its symbol or its id where that is nothing printable. */
+  /** As its contract reports it; its symbol or its id where that is not printable. */
   "name": string;
-  /** As its contract reports it; its name or its id where that is nothing printable. */
+  /** As its contract reports it; its name or its id where that is not printable. */
   "symbol": string;
   /** Whole alkanes; absent when the contract reports none. */
   "totalSupply"?: string | null;
@@ -1530,23 +1530,23 @@ export interface ReadDexscreenerEventsAnswer {
 
 export type ReadDexscreenerEventsAnswerEventsItem = ReadDexscreenerEventsAnswerEventsItemSwap | ReadDexscreenerEventsAnswerEventsItemCase2;
 
-/** Liquidity that came or went. */
+/** Liquidity that was added or removed. */
 export interface ReadDexscreenerEventsAnswerEventsItemCase2 {
   /** A decimal as text. */
   "amount0": string;
   /** A decimal as text. */
   "amount1": string;
   "block": ReadDexscreenerEventsAnswerEventsItemSwapBlock;
-  /** Place among the events of the transaction. */
+  /** Index among the events of the transaction. */
   "eventIndex": number;
   "eventType": ReadDexscreenerEventsAnswerEventsItemCase2EventType;
   /** An address, or `unknown`. */
   "maker": string;
   "pairId": IdText;
-  /** After the event; absent when only what the pool held at the end of the block is known. */
+  /** After the event; absent when only the reserves at the end of the block are known. */
   "reserves"?: ReadDexscreenerEventsAnswerEventsItemSwapReserves | null;
   "txnId": Hash;
-  /** Place of the transaction in its block. */
+  /** Index of the transaction in its block. */
   "txnIndex": number;
 }
 
@@ -1563,7 +1563,7 @@ export interface ReadDexscreenerEventsAnswerEventsItemSwap {
   /** A decimal as text. */
   "asset1Out"?: string | null;
   "block": ReadDexscreenerEventsAnswerEventsItemSwapBlock;
-  /** Place among the events of the transaction. */
+  /** Index among the events of the transaction. */
   "eventIndex": number;
   "eventType": ReadDexscreenerEventsAnswerEventsItemSwapEventType;
   /** An address, or `unknown`. */
@@ -1571,10 +1571,10 @@ export interface ReadDexscreenerEventsAnswerEventsItemSwap {
   "pairId": IdText;
   /** Units of asset 1 for one of asset 0, rounded half to even at the 50th decimal place. */
   "priceNative": string;
-  /** After the event; absent when only what the pool held at the end of the block is known. */
+  /** After the event; absent when only the reserves at the end of the block are known. */
   "reserves"?: ReadDexscreenerEventsAnswerEventsItemSwapReserves | null;
   "txnId": Hash;
-  /** Place of the transaction in its block. */
+  /** Index of the transaction in its block. */
   "txnIndex": number;
 }
 
@@ -1586,7 +1586,7 @@ export interface ReadDexscreenerEventsAnswerEventsItemSwapBlock {
 
 export type ReadDexscreenerEventsAnswerEventsItemSwapEventType = "swap";
 
-/** After the event; absent when only what the pool held at the end of the block is known. */
+/** After the event; absent when only the reserves at the end of the block are known. */
 export interface ReadDexscreenerEventsAnswerEventsItemSwapReserves {
   /** A decimal as text. */
   "asset0": string;
@@ -1610,11 +1610,11 @@ export interface ReadDexscreenerPairAnswerPair {
   "createdAtBlockTimestamp": number;
   /** Absent for a `CryptoSwap` pool. */
   "createdAtTxnId"?: Hash | null;
-  /** Absent where who created it has no address. */
+  /** Absent where its creator has no address. */
   "creator"?: string | null;
   /** The factory of the pool; 0:0 for a `CryptoSwap` pool, which none lists. */
   "dexKey": IdText;
-  /** In parts of 10,000; absent for a `CryptoSwap` pool, whose fee moves. */
+  /** In parts of 10,000; absent for a `CryptoSwap` pool, whose fee varies. */
   "feeBps"?: number | null;
   "id": IdText;
 }
@@ -1679,18 +1679,18 @@ export interface ReadHealthAnswerUpstreams {
   "reachable": number;
 }
 
-/** What a script has of a token. */
+/** Balance of a script. */
 export interface ReadOpiV1Brc20BalanceAnswer {
-  /** What no transfer inscription has set aside. */
+  /** The balance not reserved by transfer inscriptions. */
   "available_balance": string;
   "block_height": number;
   /** In units of the 18th decimal place, whatever the token's own decimals are */
   "overall_balance": string;
 }
 
-/** What a script has of a token. */
+/** Balance of a script. */
 export interface ReadOpiV1Brc20BalanceOnBlockAnswer {
-  /** What no transfer inscription has set aside. */
+  /** The balance not reserved by transfer inscriptions. */
   "available_balance": string;
   /** In units of the 18th decimal place, whatever the token's own decimals are */
   "overall_balance": string;
@@ -1716,7 +1716,7 @@ export interface ReadOpiV1Brc20GetHashOfAllCurrentBalancesAnswer {
   "indexer_version": string;
 }
 
-/** A list under the name that OPI gives it, whatever is in it. */
+/** A list under OPI's name for all lists. */
 export interface ReadOpiV1Brc20GetValidTxNotesOfTickerAnswer {
   "block_height": number;
   "unused_txes": Array<ReadOpiV1Brc20GetValidTxNotesOfTickerAnswerUnusedTxesItem>;
@@ -1740,15 +1740,15 @@ export interface ReadOpiV1Brc20HistoryAnswer {
   "events": Array<Brc20Event>;
 }
 
-/** A list under the name that OPI gives it, whatever is in it. */
+/** A list under OPI's name for all lists. */
 export interface ReadOpiV1Brc20HoldersAnswer {
   "block_height": number;
   "unused_txes": Array<ReadOpiV1Brc20HoldersAnswerUnusedTxesItem>;
 }
 
-/** What a script has of a token. */
+/** Balance of a script. */
 export interface ReadOpiV1Brc20HoldersAnswerUnusedTxesItem {
-  /** What no transfer inscription has set aside. */
+  /** The balance not reserved by transfer inscriptions. */
   "available_balance": string;
   /** In units of the 18th decimal place, whatever the token's own decimals are */
   "overall_balance": string;
@@ -1791,7 +1791,7 @@ export interface ReadOpiV1Brc20TokenSummaryAnswer {
 /** A page of change events. */
 export interface ReadOrderbookEventsAnswer {
   "events": Array<OrderEventRecord>;
-  /** Whether there are more now. */
+  /** Whether more events are available now. */
   "has_more": boolean;
   /** `since` of the next page. */
   "next": number;
@@ -2065,7 +2065,7 @@ export interface TokenPage {
   "total": number;
 }
 
-/** Where a transaction stands in the chain. */
+/** Confirmation status of a transaction. */
 export interface TransactionStatus {
   "block_hash"?: Hash | null;
   "block_height"?: number | null;
@@ -2114,7 +2114,7 @@ export interface UnwrapPage {
 export interface Utxo {
   /** `null` for a script that has no address form. */
   "address": string | null;
-  /** What the output holds, block:tx to the amount. */
+  /** Alkanes of the output, block:tx to the amount. */
   "alkanes": Record<string, UtxoAlkanesValue>;
   "confirmations": number;
   "indexed": true;
@@ -2139,7 +2139,7 @@ export interface UtxoAlkanesValue {
 }
 
 export interface UtxoPage {
-  /** Also those that a limit left out. */
+  /** Number of all outputs, including those beyond the limit. */
   "total": number;
   "utxos": Array<Utxo>;
 }

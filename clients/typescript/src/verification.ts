@@ -3,9 +3,9 @@
 
 /** Parameters and answer of each, by its name. */
 export interface Routes {
-  /** Says where the source of a module is; needs an admin key. */
+  /** States the source of a module; needs an admin key. */
   "POST /attest": { params: { "alkanes_rev"?: string | null; "block"?: string | null; "commit"?: string | null; "manifest"?: Record<string, unknown> | null; "match_pct"?: number | null; "note"?: string | null; "repo_url": string; "rustc"?: string | null; "subdir"?: string | null; "tx"?: string | null; "verdict"?: string | null; "wasm_sha256"?: string | null }; answer: Attestation };
-  /** What is known of a contract's source. */
+  /** The record of a contract's source. */
   "GET /source/{block}/{tx}": { params: { "block": string; "tx": string }; answer: ReadSourceBlockTxAnswer };
   /** One file of a contract's source. */
   "GET /source/{block}/{tx}/blob": { params: { "block": string; "tx": string; "path": string; "raw"?: string | null }; answer: ReadSourceBlockTxBlobAnswer };
@@ -15,13 +15,13 @@ export interface Routes {
   "GET /verify": { params: Record<string, never>; answer: ReadVerifyAnswer };
   /** Submits a contract's source for verification.
    *
-   * Dependencies come with the source. Fields that name them are kept with the run and change nothing of the build. */
+   * Dependencies come with the source. Fields that name them are recorded with the run and have no effect on the build. */
   "POST /verify": { params: { "alkane": string; "alkanes_rev"?: string | null; "build_env"?: VerifyBuildEnv | null; "clang_version"?: string | null; "commit"?: string | null; "freeze_commit"?: string | null; "git_date"?: string | null; "git_pins"?: string | null; "git_source_form"?: string | null; "git_url"?: string | null; "home_dir"?: string | null; "inline_src_b64"?: string | null; "package"?: string | null; "repo_url": string; "rustc"?: string | null; "subdir"?: string | null; "typo_fix"?: boolean | null }; answer: RunStart };
-  /** Where a run is, and how it ended. */
+  /** State and result of a run. */
   "GET /verify/{run_id}": { params: { "run_id": string }; answer: ReadVerifyRunIdAnswer };
 }
 
-/** What an admin says of a module. */
+/** The statement of an admin about the source of a module. */
 export interface Attestation {
   /** Revision of the library that it is built with. */
   "alkanes_rev"?: string | null;
@@ -31,7 +31,7 @@ export interface Attestation {
   "manifest"?: unknown;
   /** As it was submitted. */
   "match_pct"?: number | null;
-  /** For people. */
+  /** Note for human readers. */
   "note"?: string | null;
   /** Where its source is. */
   "repo_url": string;
@@ -39,7 +39,7 @@ export interface Attestation {
   "rustc"?: string | null;
   /** Folder of the source. */
   "subdir"?: string | null;
-  /** `verified` when nothing else is said. */
+  /** `verified` when not stated. */
   "verdict": string;
   /** The alkane by which the module was named. */
   "verified_via"?: string | null;
@@ -47,7 +47,7 @@ export interface Attestation {
   "wasm_sha256": string;
 }
 
-/** What a submission had done, and how: beside a source that is shown, so that others can judge it and do the same. */
+/** How a submission was built, shown beside its source so that others can check and repeat the build. */
 export interface HowBuilt {
   /** Variables that the submission set. */
   "build_env": Record<string, string>;
@@ -59,7 +59,7 @@ export interface HowBuilt {
   "isolated": boolean;
   /** Programs of the submission that ran. */
   "programs": Array<Program>;
-  /** Whether the same module came of a second build without build scripts. */
+  /** Whether a second build without build scripts gave the same module. */
   "repeated": boolean;
   /** `rustc --version` of the compiler. */
   "rustc": string;
@@ -95,9 +95,9 @@ export interface ReadSourceBlockTxAnswer {
 /** Members that the description and the tree share. */
 export interface ReadSourceBlockTxAnswerSource {
   "alkane": IdText;
-  /** The newest runs for the module, whatever they found. */
+  /** The newest runs for the module, whatever their verdict. */
   "attempts": Array<ReadSourceBlockTxAnswerSourceAttemptsItem>;
-  /** An admin's word for the same module; it says nothing about these files. */
+  /** An admin's attestation of the same module; it does not cover these files. */
   "attestation"?: Attestation | null;
   "block": string;
   /** How it was built, where that is known. */
@@ -119,7 +119,7 @@ export interface ReadSourceBlockTxAnswerSource {
   "verified": boolean;
 }
 
-/** An attempt at one module, as it stands beside its source. */
+/** An attempt at one module, as listed with its source. */
 export interface ReadSourceBlockTxAnswerSourceAttemptsItem {
   "commit": string | null;
   "ended_at": string | null;
@@ -183,7 +183,7 @@ export interface ReadSourceBlockTxTreeAnswerTreeNodesItem {
 export type ReadSourceBlockTxTreeAnswerTreeNodesItemType = "blob" | "tree";
 
 export interface ReadVerifyAnswer {
-  /** Whether submissions are taken. */
+  /** Whether submissions are accepted. */
   "accepts": boolean;
   "ok": true;
   "toolchains": Array<ReadVerifyAnswerToolchainsItem>;
@@ -218,7 +218,7 @@ export interface Run {
   "repo_url": string | null;
   "result"?: RunResult | null;
   "run_id": string;
-  /** Where a run is. */
+  /** Stage of a run. */
   "stage": RunStartStage;
   "status": RunStartStatus;
 }
@@ -236,7 +236,7 @@ export interface RunResult {
   /** Settings of the submission that had no effect. */
   "ignored": Array<string>;
   "isolated": boolean;
-  /** Share of bytes in sections that are the same, per cent. */
+  /** Share of bytes in equal sections, per cent. */
   "match_pct": number;
   "package": string;
   /** Programs of the submission that ran. */
@@ -261,24 +261,24 @@ export interface RunResultSectionsItem {
   "name": string;
 }
 
-/** What every answer about a run begins with. */
+/** Members that every answer about a run begins with. */
 export interface RunStart {
   "alkane": Id;
   "commit": string | null;
   "package": string | null;
   "repo_url": string | null;
   "run_id": string;
-  /** Where a run is. */
+  /** Stage of a run. */
   "stage": RunStartStage;
   "status": RunStartStatus;
 }
 
-/** Where a run is. */
+/** Stage of a run. */
 export type RunStartStage = "queued" | "fetching" | "unpacking" | "building" | "comparing" | "finished";
 
 export type RunStartStatus = "building" | "done" | "failed";
 
-/** How near a built module comes to the deployed one; worst first, so that the better one is the greater. */
+/** How similar a built module is to the deployed one; worst first, so that the better one is the greater. */
 export type Verdict = "mismatch" | "partial" | "verified" | "reproducible";
 
 export type VerifyBuildEnv = string | Array<string>;

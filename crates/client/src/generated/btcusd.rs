@@ -13,7 +13,7 @@ pub struct MetashrewView {
     /// A message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }

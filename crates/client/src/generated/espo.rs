@@ -5,7 +5,7 @@ use crate::method::{Form, Method};
 #[allow(unused_imports, reason = "not every document has all")]
 use crate::value::{Amount, NumberOrText, one_of};
 
-/// Whether the surface answers: `pong`.
+/// Liveness check of the surface: `pong`.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct EssentialsPing {}
 
@@ -25,7 +25,7 @@ impl Method for EssentialsPing {
     type Answer = EssentialsPingAnswer;
 }
 
-/// The newest height that every method of this instance can be asked about.
+/// The newest height that every method of this instance can answer for.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct EssentialsGetEspoHeight {}
 
@@ -45,15 +45,15 @@ impl Method for EssentialsGetEspoHeight {
     type Answer = EssentialsGetEspoHeightAnswer;
 }
 
-/// What an address holds in sum.
+/// Balances of an address.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EssentialsGetAddressBalances {
     /// An address of this instance's network.
     pub address: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Whether to give each output that holds something; not when absent.
+    /// Whether to list the outputs that hold alkanes; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_outpoints: Option<bool>,
 }
@@ -79,13 +79,13 @@ impl Method for EssentialsGetAddressBalances {
 pub struct EssentialsGetAddressOutpoints {
     /// An address of this instance's network.
     pub address: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
-    /// Outputs of a page, at most 10,000. When absent all outputs are given: a wallet must see all its coins.
+    /// Outputs of a page, at most 10,000. When absent all outputs are listed: a wallet must see all its coins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
 }
@@ -106,12 +106,12 @@ impl Method for EssentialsGetAddressOutpoints {
     type Answer = EssentialsGetAddressOutpointsAnswer;
 }
 
-/// What an output holds, and who spent it.
+/// Alkanes of an output, and the transaction that spent it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EssentialsGetOutpointBalances {
     /// `txid:vout`.
     pub outpoint: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
 }
@@ -137,13 +137,13 @@ impl Method for EssentialsGetOutpointBalances {
 pub struct EssentialsGetAddressSpendableOutpoints {
     /// An address of this instance's network.
     pub address: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Whether to give outputs of unconfirmed transactions too; not when absent.
+    /// Whether to include outputs of unconfirmed transactions; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_unconfirmed: Option<bool>,
-    /// `false` to give the whole transaction of each output, of 1,000 outputs at most.
+    /// `false` to include the whole transaction of each output, for 1,000 outputs at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omit_raw_tx: Option<bool>,
 }
@@ -164,24 +164,24 @@ impl Method for EssentialsGetAddressSpendableOutpoints {
     type Answer = EssentialsGetAddressSpendableOutpointsAnswer;
 }
 
-/// Who holds an alkane, the greatest amount first.
+/// Holders of an alkane, the greatest amount first.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EssentialsGetHolders {
     /// Its id `block:tx`.
     pub alkane: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Whether contracts count as holders; not when absent.
+    /// Whether contracts count as holders; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_contracts: Option<bool>,
-    /// Which page, from 0; pages begin within the first 100,000 holders.
+    /// Page number, from 0; a page must begin within the first 100,000 holders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Holders of a page: 100 when absent, 10,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
@@ -202,15 +202,15 @@ impl Method for EssentialsGetHolders {
     type Answer = EssentialsGetHoldersAnswer;
 }
 
-/// How many hold an alkane.
+/// Number of holders of an alkane.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EssentialsGetHoldersCount {
     /// Its id `block:tx`.
     pub alkane: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Whether contracts count as holders; not when absent.
+    /// Whether contracts count as holders; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_contracts: Option<bool>,
 }
@@ -236,22 +236,22 @@ impl Method for EssentialsGetHoldersCount {
 pub struct EssentialsGetKeys {
     /// The contract's id `block:tx`.
     pub alkane: String,
-    /// Some keys alone, also those that are not there.
+    /// Answers these keys only, including those that do not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Vec<String>>,
-    /// Whether to give keys and values as text where they are UTF-8; so when absent.
+    /// Whether to give keys and values as text where they are UTF-8; `true` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub try_decode_utf8: Option<bool>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Which page, from 0; pages begin within the first 100,000 keys.
+    /// Page number, from 0; a page must begin within the first 100,000 keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Keys of a page: 100 when absent, 10,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
@@ -272,7 +272,7 @@ impl Method for EssentialsGetKeys {
     type Answer = EssentialsGetKeysAnswer;
 }
 
-/// Whether the methods of markets answer: `pong`.
+/// Liveness check of the market methods: `pong`.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AmmdataPing {}
 
@@ -292,7 +292,7 @@ impl Method for AmmdataPing {
     type Answer = EssentialsPingAnswer;
 }
 
-/// Prices of a pool in time, the oldest of the page first; page 0 has the newest.
+/// Candles of a pool, the oldest of the page first; page 0 has the newest.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AmmdataGetCandles {
     /// The pool's id `block:tx`.
@@ -300,22 +300,22 @@ pub struct AmmdataGetCandles {
     /// `10m`, `1h`, `1d`, `1w` or `1M`; `1h` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeframe: Option<String>,
-    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    /// Token of the pool that prices and sides refer to: `base` or `quote`; `base` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
-    /// Whether a time without trades has a candle at the price before it; not when absent.
+    /// Whether intervals without trades get a candle at the last price; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<bool>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Candles of a page: 100 when absent, 10,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
@@ -336,12 +336,12 @@ impl Method for AmmdataGetCandles {
     type Answer = AmmdataGetCandlesAnswer;
 }
 
-/// The trades of a pool.
+/// Trades of a pool.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AmmdataGetTrades {
     /// The pool's id `block:tx`.
     pub pool: String,
-    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    /// Token of the pool that prices and sides refer to: `base` or `quote`; `base` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
     /// `all`, `buy` or `sell`; `all` when absent.
@@ -353,19 +353,19 @@ pub struct AmmdataGetTrades {
     /// `desc` or `asc`; `desc` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dir: Option<String>,
-    /// The same as `dir`, which goes first.
+    /// Alias of `dir`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Trades of a page: 100 when absent, 10,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
@@ -386,18 +386,18 @@ impl Method for AmmdataGetTrades {
     type Answer = AmmdataGetTradesAnswer;
 }
 
-/// What happened on a pool: trades, and liquidity that was added and removed.
+/// Activity of a pool: trades, and liquidity that was added and removed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AmmdataGetActivity {
     /// The pool's id `block:tx`.
     pub pool: String,
-    /// `all`, `trades`, or `events` for what is no trade; `all` when absent.
+    /// `all`, `trades`, or `events` for events other than trades; `all` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity_type: Option<String>,
-    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    /// Token of the pool that prices and sides refer to: `base` or `quote`; `base` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
-    /// Of trades: `all`, `buy` or `sell`; `all` when absent.
+    /// Filters trades: `all`, `buy` or `sell`; `all` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter_side: Option<String>,
     /// `timestamp`, `block_height`, `amount_in`, `amount_out`, `price` or `side`; `timestamp` when absent.
@@ -406,19 +406,19 @@ pub struct AmmdataGetActivity {
     /// `desc` or `asc`; `desc` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dir: Option<String>,
-    /// The same as `dir`, which goes first.
+    /// Alias of `dir`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Events of a page: 100 when absent, 10,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
@@ -439,22 +439,22 @@ impl Method for AmmdataGetActivity {
     type Answer = AmmdataGetActivityAnswer;
 }
 
-/// All pools and what they hold, in the order in which they were created.
+/// All pools and their reserves, in the order in which they were created.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AmmdataGetPools {
     /// The id of a factory, for its pools alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factory: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Pools of a page: 100 when absent, 10,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
@@ -478,16 +478,16 @@ impl Method for AmmdataGetPools {
 /// The factories that have made pools.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AmmdataGetAmmFactories {
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
-    /// Which page, from 0.
+    /// Page number, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
     /// Factories of a page: 100 when absent, 10,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The same as `limit`, which goes first.
+    /// Alias of `limit`, which takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
@@ -508,29 +508,29 @@ impl Method for AmmdataGetAmmFactories {
     type Answer = AmmdataGetAmmFactoriesAnswer;
 }
 
-/// The best way through pools from one alkane to another.
+/// The best route through pools from one alkane to another.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AmmdataFindBestSwapPath {
     /// The alkane that goes in, `block:tx`.
     pub token_in: String,
     /// The alkane that comes out, `block:tx`.
     pub token_out: String,
-    /// Which end is given: `exact_in`, `exact_out` or `implicit`, which takes `amount_in` or `available_in`; `exact_in` when absent.
+    /// Which amount is fixed: `exact_in`, `exact_out` or `implicit`, which takes `amount_in` or `available_in`; `exact_in` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// How much goes in.
+    /// Amount in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount_in: Option<EssentialsGetAddressBalancesHeight>,
-    /// How much is to come out.
+    /// Requested amount out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount_out: Option<EssentialsGetAddressBalancesHeight>,
-    /// How much there is, in mode `implicit`.
+    /// Available amount in, for mode `implicit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_in: Option<EssentialsGetAddressBalancesHeight>,
-    /// The least that is to come out.
+    /// Smallest acceptable amount out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount_out_min: Option<EssentialsGetAddressBalancesHeight>,
-    /// The most that may go in.
+    /// Largest acceptable amount in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount_in_max: Option<EssentialsGetAddressBalancesHeight>,
     /// `pool` for each pool's own fee, `flat` for `fee_bps`; `flat` when absent.
@@ -545,10 +545,10 @@ pub struct AmmdataFindBestSwapPath {
     /// The id of a factory, for its pools alone; the operator's when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factory: Option<String>,
-    /// Whether the route may go through the CryptoSwap pool; so when absent and no factory is named.
+    /// Whether the route may use the CryptoSwap pool; `true` when absent and no factory is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cryptoswap: Option<bool>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
 }
@@ -569,12 +569,12 @@ impl Method for AmmdataFindBestSwapPath {
     type Answer = AmmdataFindBestSwapPathAnswer;
 }
 
-/// The cycle through a factory's pools that gives most of an alkane back.
+/// The cycle through a factory's pools with the greatest profit in an alkane.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AmmdataGetBestMevSwap {
     /// The alkane that goes in and comes out, `block:tx`.
     pub token: String,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
     /// `pool` for each pool's own fee, `flat` for `fee_bps`; `flat` when absent.
@@ -613,7 +613,7 @@ impl Method for AmmdataGetBestMevSwap {
 /// Dollars for one bitcoin times 10^16, as text.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AmmdataGetBtcUsdPrice {
-    /// A block, for the price at its time and never a later one; now when absent.
+    /// A block height, for the latest price at or before the time of the block; the newest price when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<EssentialsGetAddressBalancesHeight>,
 }
@@ -634,7 +634,7 @@ impl Method for AmmdataGetBtcUsdPrice {
     type Answer = EssentialsPingAnswer;
 }
 
-/// A page of what happened.
+/// A page of events.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ActivityAnswer {
     /// `activity`.
@@ -659,20 +659,20 @@ pub struct ActivityAnswer {
     pub side: String,
     /// `sort`.
     pub sort: String,
-    /// Of all pages.
+    /// Number of items on all pages.
     pub total: u64,
-    /// Where another order than the chain's, or a choice, looked at the newest events alone.
+    /// Present where a sort order or a filter covers the newest events only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<EventWindow>,
 }
 
-/// Something that happened. Amounts are base units in decimal digits but where it says otherwise.
+/// An event of a pool. Amounts are base units in decimal digits unless stated otherwise.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ActivityItem {
     /// `null` where the script has none.
     #[serde(default)]
     pub address: Option<String>,
-    /// By how much the alkane that the pool is seen from changed, without sign, in units of 10^8.
+    /// Unsigned change of the reserve of the `side` token, in units of 10^8 base units.
     pub amount: serde_json::Number,
     /// Of a trade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -680,24 +680,24 @@ pub struct ActivityItem {
     /// Of a trade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount_out: Option<String>,
-    /// By how much the pool's first alkane changed, with sign.
+    /// Signed change of the pool's reserve of its first alkane.
     pub base_delta: String,
     /// `block_height`.
     pub block_height: u32,
-    /// `base_in` or `quote_in` of a trade.
+    /// Of a trade: `base_in` or `quote_in`.
     #[serde(default)]
     pub direction: Option<String>,
     /// `trade_buy`, `trade_sell`, `pool_create`, `liquidity_add` or `liquidity_remove`.
     pub kind: String,
-    /// Shares that were made or burnt; absent of a trade.
+    /// Liquidity shares minted or burnt; absent for a trade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub liquidity: Option<String>,
-    /// Of a trade; `null` where nothing came out.
+    /// Of a trade; `null` where the amount out was zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<String>,
-    /// By how much the pool's second alkane changed, with sign.
+    /// Signed change of the pool's reserve of its second alkane.
     pub quote_delta: String,
-    /// `buy`, `sell`, or `neutral` of what is no trade.
+    /// `buy` or `sell` for a trade, else `neutral`.
     pub side: String,
     /// Unix seconds.
     pub timestamp: u32,
@@ -707,7 +707,7 @@ pub struct ActivityItem {
     pub vout: u32,
 }
 
-/// What an address holds.
+/// Balances of an address.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct AddressBalancesAnswer {
     /// `address`.
@@ -726,7 +726,7 @@ pub struct AddressBalancesAnswer {
 pub struct AddressOutpointsAnswer {
     /// `address`.
     pub address: String,
-    /// Of a page.
+    /// Items of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
     /// `limit`.
@@ -742,49 +742,49 @@ pub struct AddressOutpointsAnswer {
 }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 AmmdataFindBestSwapPathAnswer {
     BestSwapPathAnswer(BestSwapPathAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 AmmdataGetActivityAnswer {
     ActivityAnswer(ActivityAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 AmmdataGetAmmFactoriesAnswer {
     FactoriesAnswer(FactoriesAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 AmmdataGetBestMevSwapAnswer {
     BestCycleAnswer(BestCycleAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 AmmdataGetCandlesAnswer {
     CandlesAnswer(CandlesAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 AmmdataGetPoolsAnswer {
     PoolsAnswer(PoolsAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 AmmdataGetTradesAnswer {
     TradesAnswer(TradesAnswer),
     Refusal(Refusal),
@@ -810,7 +810,7 @@ pub struct BestCycleAnswer {
     pub ok: bool,
     /// `profit`.
     pub profit: String,
-    /// What no amount can exceed on this way.
+    /// Upper bound of amounts on this cycle.
     pub profit_bound: String,
     /// `token`.
     pub token: String,
@@ -863,7 +863,7 @@ pub struct Candle {
     pub trades: u32,
     /// The same as `open_time`, as a number.
     pub ts: u32,
-    /// Of the side that the pool is seen from.
+    /// Of the token named by `side`.
     pub volume: String,
     /// Of the pool's first alkane.
     pub volume0: String,
@@ -890,12 +890,12 @@ pub struct CandlesAnswer {
     pub side: String,
     /// `timeframe`.
     pub timeframe: String,
-    /// Of all pages.
+    /// Number of items on all pages.
     pub total: u64,
 }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetAddressBalancesAnswer {
     AddressBalancesAnswer(AddressBalancesAnswer),
     Refusal(Refusal),
@@ -909,67 +909,67 @@ EssentialsGetAddressBalancesHeight {
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetAddressOutpointsAnswer {
     AddressOutpointsAnswer(AddressOutpointsAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetAddressSpendableOutpointsAnswer {
     SpendableOutpointsAnswer(SpendableOutpointsAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetEspoHeightAnswer {
     IndexHeightAnswer(IndexHeightAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetHoldersAnswer {
     HoldersAnswer(HoldersAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetHoldersCountAnswer {
     HoldersCountAnswer(HoldersCountAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetKeysAnswer {
     KeysAnswer(KeysAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsGetOutpointBalancesAnswer {
     OutpointBalancesAnswer(OutpointBalancesAnswer),
     Refusal(Refusal),
 } }
 
 one_of! {
-/// An answer, or why there is none.
+/// An answer or a failure result.
 EssentialsPingAnswer {
     Text(String),
     Refusal(Refusal),
 } }
 
-/// How many of a pool's events an answer was made from, where it was not all.
+/// The part of a pool's events that an answer covers, where it does not cover all.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EventWindow {
-    /// The newest of the pool's events, so many.
+    /// How many of the pool's newest events the answer covers.
     pub newest: u32,
-    /// All of them.
+    /// How many events the pool has.
     pub of: u32,
 }
 
@@ -986,7 +986,7 @@ pub struct FactoriesAnswer {
     pub ok: bool,
     /// `page`.
     pub page: u64,
-    /// Of all pages.
+    /// Number of items on all pages.
     pub total: u64,
 }
 
@@ -1040,7 +1040,7 @@ pub struct HoldersAnswer {
     pub ok: bool,
     /// `page`.
     pub page: u64,
-    /// Of all pages.
+    /// Number of items on all pages.
     pub total: u64,
 }
 
@@ -1053,7 +1053,7 @@ pub struct HoldersCountAnswer {
     pub ok: bool,
 }
 
-/// An output and what it holds.
+/// An output and its alkanes.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct HoldingOutpoint {
     /// `entries`.
@@ -1069,7 +1069,7 @@ pub struct IndexHeightAnswer {
     pub height: u32,
 }
 
-/// A key and its value. Members of several names are for clients of several kinds.
+/// A key and its value. Some values appear under several names, for different clients.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct KeyItem {
     /// `hex`.
@@ -1113,11 +1113,11 @@ pub struct KeysAnswer {
     pub ok: bool,
     /// `page`.
     pub page: u64,
-    /// Of all pages; 100,000 stands for more.
+    /// Number of keys on all pages; at most 100,000 is reported.
     pub total: u64,
 }
 
-/// A pool, with the members of every kind of client. Amounts are base units in decimal digits.
+/// A pool, with the members that the different clients read. Amounts are base units in decimal digits.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ListedPool {
     /// `base`.
@@ -1148,7 +1148,7 @@ pub struct ListedPool {
     pub total_supply: String,
 }
 
-/// The output that was asked for.
+/// The requested output.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OutpointBalancesAnswer {
     /// `items`.
@@ -1159,7 +1159,7 @@ pub struct OutpointBalancesAnswer {
     pub outpoint: String,
 }
 
-/// An output. Of one that holds nothing, or does not exist, only what it is is known.
+/// An output. For one that holds no alkanes, or does not exist, only its outpoint is known.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OutputItem {
     /// `null` where its script has none.
@@ -1197,17 +1197,17 @@ pub struct PoolsAnswer {
     pub page: u64,
     /// By id.
     pub pools: std::collections::BTreeMap<String, ListedPool>,
-    /// Of all pages.
+    /// Number of items on all pages.
     pub total: u32,
 }
 
-/// The result of a question that is written well and has no answer.
+/// The result of a well-formed call that has no answer.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Refusal {
-    /// A second one, where several things can be wrong.
+    /// A more specific word, where the error word has several causes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Stable word for programs.
+    /// Stable, machine-readable error word.
     pub error: String,
     /// What to do about it.
     pub hint: String,
@@ -1222,10 +1222,10 @@ pub struct RouteHop {
     pub amount_in: String,
     /// `amount_out`.
     pub amount_out: String,
-    /// Parts of 10,000; `null` where the pool's own formula has it.
+    /// Parts of 10,000; `null` where the fee is part of the pool's own formula.
     #[serde(default)]
     pub fee_bps: Option<u128>,
-    /// Where the fee is the pool's own.
+    /// Parts of 1,000, where the fee is the pool's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fee_per_1000: Option<u128>,
     /// `factory` or `cryptoswap`.
@@ -1248,13 +1248,13 @@ pub struct SpendableOutpoint {
     pub block_height: Option<u32>,
     /// `coinbase`.
     pub coinbase: bool,
-    /// Blocks from its own to the height of the answer, both counted.
+    /// Blocks from its own to the height of the answer, both included.
     pub confirmations: u32,
-    /// Whether what it holds is known; it is not before its transaction is in a block.
+    /// Whether its alkanes are known: `false` until its transaction is in a block.
     pub indexed: bool,
     /// `txid:vout`.
     pub outpoint: String,
-    /// The whole transaction in hexadecimal digits, `0` where it was not asked for.
+    /// The whole transaction in hexadecimal digits; `0` where it was not requested.
     pub raw_tx_hex: String,
     /// `runes`.
     pub runes: Vec<HeldBaseRune>,
@@ -1269,9 +1269,9 @@ pub struct SpendableOutpoint {
 pub struct SpendableOutpointsAnswer {
     /// `address`.
     pub address: String,
-    /// As of which block.
+    /// Block height that the answer is as of.
     pub height: u32,
-    /// How many there are.
+    /// Number of outputs.
     pub length: u64,
     /// `ok`.
     pub ok: bool,
@@ -1282,21 +1282,21 @@ pub struct SpendableOutpointsAnswer {
 /// A trade. Amounts are base units in decimal digits.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Trade {
-    /// `null` where the script has none.
+    /// Address of the trader; `null` where the script has none.
     #[serde(default)]
     pub address: Option<String>,
     /// `amount_in`.
     pub amount_in: String,
     /// `amount_out`.
     pub amount_out: String,
-    /// By how much the pool's first alkane grew.
+    /// Change of the pool's reserve of its first alkane.
     pub base_inflow: String,
     /// `block_height`.
     pub block_height: u32,
     /// `price`.
     #[serde(default)]
     pub price: Option<String>,
-    /// By how much the pool's second alkane grew.
+    /// Change of the pool's reserve of its second alkane.
     pub quote_inflow: String,
     /// `buy` or `sell`.
     pub side: String,
@@ -1331,11 +1331,11 @@ pub struct TradesAnswer {
     pub side: String,
     /// `sort`.
     pub sort: String,
-    /// Of all pages.
+    /// Number of items on all pages.
     pub total: u64,
     /// `trades`.
     pub trades: Vec<Trade>,
-    /// Where another order than the chain's, or a choice, looked at the newest events alone.
+    /// Present where a sort order or a filter covers the newest events only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<EventWindow>,
 }

@@ -5,16 +5,16 @@ use crate::method::{Form, Method};
 #[allow(unused_imports, reason = "not every document has all")]
 use crate::value::{Amount, NumberOrText, one_of};
 
-/// What a currency costs in others.
+/// Exchange rates of a currency.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct ForexRates {
-    /// The currency that is one: `USD` when absent.
+    /// The base currency; `USD` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// The currencies to give; all when absent.
+    /// The currencies to answer; all when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quotes: Option<Vec<String>>,
-    /// Whether to name the sources of each rate; they are not when absent.
+    /// Whether to list the sources of each rate; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<bool>,
 }
@@ -35,7 +35,7 @@ impl Method for ForexRates {
     type Answer = RatesAnswer;
 }
 
-/// An amount of one currency in another.
+/// Converts an amount of one currency to another.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ForexConvert {
     /// The currency of the amount.
@@ -62,9 +62,9 @@ impl Method for ForexConvert {
     type Answer = ConvertAnswer;
 }
 
-/// How the sources do.
+/// State of the sources.
 ///
-/// It has no errors of its own: without any rate it answers that there is none.
+/// It has no errors of its own: without any rate the answer says so.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct ForexStatus {}
 
@@ -84,7 +84,7 @@ impl Method for ForexStatus {
     type Answer = StatusAnswer;
 }
 
-/// Which currencies there are, and which have a rate now.
+/// Supported currencies, and which of them have a rate now.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct ForexCurrencies {}
 
@@ -117,7 +117,7 @@ pub struct ConvertAnswer {
     pub as_of_unix: Option<u64>,
     /// `from`.
     pub from: String,
-    /// How many of `to` one of `from` costs, 12 significant digits.
+    /// Units of `to` for one of `from`, 12 significant digits.
     pub rate: String,
     /// 12 decimal places at most.
     pub result: String,
@@ -149,7 +149,7 @@ ForexConvertAmount {
     Number(serde_json::Number),
 } }
 
-/// What a rate was made of.
+/// Sources of a rate.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RateProvenance {
     /// `method`.
@@ -160,7 +160,7 @@ pub struct RateProvenance {
     pub sources: Vec<RateSource>,
 }
 
-/// What one source said of a rate.
+/// The quote of one source.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RateSource {
     /// `age_seconds`.
@@ -193,16 +193,16 @@ pub struct RatesAnswer {
     pub missing: Vec<String>,
     /// By code: `no_quotes`, `unsupported` or `stale_beyond_limit`.
     pub missing_reasons: std::collections::BTreeMap<String, String>,
-    /// By code, but of the dollar.
+    /// By code, without the dollar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<std::collections::BTreeMap<String, RateProvenance>>,
-    /// By code, how many of it one of the base costs.
+    /// By code, units of the currency for one of the base.
     pub rates: std::collections::BTreeMap<String, String>,
     /// Whether even the freshest is older than `stale_after_hours`.
     pub stale: bool,
 }
 
-/// A source as the operator has set it.
+/// A configured source.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SourceAnswer {
     /// When it answered last.
@@ -211,20 +211,20 @@ pub struct SourceAnswer {
     /// The time of its freshest rate.
     #[serde(default)]
     pub as_of: Option<String>,
-    /// How many currencies it has.
+    /// Number of currencies that it quotes.
     pub currencies: u64,
-    /// Why the last question failed.
+    /// Why the last poll failed.
     #[serde(default)]
     pub failure: Option<String>,
-    /// What it is, as `\[\[forex.sources\]\]` has it.
+    /// Its kind, as in `\[\[forex.sources\]\]`.
     pub kind: String,
     /// `name`.
     pub name: String,
-    /// By code, why a rate was not taken.
+    /// By code, why a quote was rejected.
     pub refused: std::collections::BTreeMap<String, String>,
 }
 
-/// How old the rates are, and of which sources.
+/// Age of the rates, and state of their sources.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StatusAnswer {
     /// Of the freshest rate.

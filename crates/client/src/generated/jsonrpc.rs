@@ -1244,7 +1244,7 @@ impl Method for EsploraTx {
     type Answer = EsploraTransaction;
 }
 
-/// Where a transaction is
+/// Whether a transaction is confirmed, and in which block
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EsploraTxStatus {
     /// The id of a transaction.
@@ -1341,7 +1341,7 @@ impl Method for EsploraTxOutspends {
 pub struct EsploraTxOutspend {
     /// The id of a transaction.
     pub txid: Hash,
-    /// The place of the output in its transaction.
+    /// Index of the output in its transaction.
     pub vout: NumberOrText,
 }
 
@@ -1643,10 +1643,10 @@ impl Method for EsploraScripthashTxsChain {
     type Answer = Vec<EsploraTransaction>;
 }
 
-/// Up to ten addresses that begin so
+/// Up to ten addresses with this beginning
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EsploraAddressPrefix {
-    /// How they begin.
+    /// The beginning of the addresses.
     pub prefix: String,
 }
 
@@ -1763,7 +1763,7 @@ impl Method for EsploraBlockRaw {
 pub struct EsploraBlockTxid {
     /// The hash of a block.
     pub hash: Hash,
-    /// The place of the transaction in its block.
+    /// Index of the transaction in its block.
     pub index: NumberOrText,
 }
 
@@ -1811,7 +1811,7 @@ impl Method for EsploraBlockTxids {
 pub struct EsploraBlockTxs {
     /// The hash of a block.
     pub hash: Hash,
-    /// The first, a multiple of 25; 0 when absent.
+    /// Index of the first transaction, a multiple of 25; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_index: Option<NumberOrText>,
 }
@@ -1835,7 +1835,7 @@ impl Method for EsploraBlockTxs {
 /// Hash of the block at a height
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EsploraBlockHeight {
-    /// Which block.
+    /// Height of the block.
     pub height: NumberOrText,
 }
 
@@ -1858,7 +1858,7 @@ impl Method for EsploraBlockHeight {
 /// Ten blocks downwards
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct EsploraBlocks {
-    /// The uppermost; the newest when absent.
+    /// The greatest height; that of the newest block when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_height: Option<NumberOrText>,
 }
@@ -1999,7 +1999,7 @@ impl Method for EsploraFeeEstimates {
     type Answer = EsploraFees;
 }
 
-/// Hands a transaction to the network; its txid.
+/// Broadcasts a transaction; returns its txid.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct EsploraBroadcast {
     /// The transaction, consensus encoding.
@@ -2022,7 +2022,7 @@ impl Method for EsploraBroadcast {
     type Answer = Hash;
 }
 
-/// Hands several transactions to the network together.
+/// Broadcasts several transactions as a package.
 ///
 /// Parameters and answer are those of the node's `submitpackage`.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -2032,7 +2032,7 @@ pub struct EsploraTxsPackage {
     /// The highest feerate, BTC per 1,000 virtual bytes; 0.10 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maxfeerate: Option<serde_json::Value>,
-    /// What unspendable outputs may hold at most, BTC.
+    /// Largest value of provably unspendable outputs, BTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maxburnamount: Option<serde_json::Value>,
 }
@@ -2053,7 +2053,7 @@ impl Method for EsploraTxsPackage {
     type Answer = std::collections::BTreeMap<String, serde_json::Value>;
 }
 
-/// Number of indexed blocks, the genesis block counted.
+/// Number of indexed blocks, including the genesis block.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct OrdBlockcount {}
 
@@ -2185,7 +2185,7 @@ impl Method for OrdBlocks {
 pub struct OrdInscription {
     /// Its id, its number, or the name of its sat.
     pub inscription: String,
-    /// The place of a child of it, which is answered then.
+    /// Index of a child, which is answered instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child: Option<NumberOrText>,
 }
@@ -2209,7 +2209,7 @@ impl Method for OrdInscription {
 /// A page of a hundred inscriptions, newest first.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct OrdInscriptions {
-    /// Counted from 0, which it is when absent or empty.
+    /// Page number, from 0; 0 when absent or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
 }
@@ -2233,9 +2233,9 @@ impl Method for OrdInscriptions {
 /// Inscriptions of a block.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct OrdInscriptionsBlock {
-    /// Which block.
+    /// Height of the block.
     pub height: NumberOrText,
-    /// Counted from 0, which it is when absent.
+    /// Page number, from 0; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
 }
@@ -2259,9 +2259,9 @@ impl Method for OrdInscriptionsBlock {
 /// Children of an inscription.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct OrdChildren {
-    /// Which inscription.
+    /// Id of the inscription.
     pub id: InscriptionId,
-    /// Counted from 0, which it is when absent.
+    /// Page number, from 0; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
 }
@@ -2285,9 +2285,9 @@ impl Method for OrdChildren {
 /// Parents of an inscription.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct OrdParents {
-    /// Which inscription.
+    /// Id of the inscription.
     pub id: InscriptionId,
-    /// Counted from 0, which it is when absent.
+    /// Page number, from 0; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
 }
@@ -2311,7 +2311,7 @@ impl Method for OrdParents {
 /// Content of an inscription in base64, its delegate's where it has one.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct OrdContent {
-    /// Which inscription.
+    /// Id of the inscription.
     pub id: InscriptionId,
 }
 
@@ -2334,7 +2334,7 @@ impl Method for OrdContent {
 /// Metadata of an inscription: CBOR in hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct OrdMetadata {
-    /// Which inscription.
+    /// Id of the inscription.
     pub id: InscriptionId,
 }
 
@@ -2380,7 +2380,7 @@ impl Method for OrdRune {
 /// A page of fifty runes, newest first.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct OrdRunes {
-    /// Counted from 0, which it is when absent.
+    /// Page number, from 0; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
 }
@@ -2429,7 +2429,7 @@ impl Method for OrdSat {
 pub struct OrdRSat {
     /// The number of the sat.
     pub number: NumberOrText,
-    /// Counted from 0, which it is when absent.
+    /// Page number, from 0; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
 }
@@ -2524,7 +2524,7 @@ impl Method for OrdOutputs {
     type Answer = Vec<OrdOutputRecord>;
 }
 
-/// Everything that an address holds.
+/// Balance, outputs, inscriptions and runes of an address.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct OrdAddress {
     /// An address of this instance's network.
@@ -2570,7 +2570,7 @@ impl Method for OrdAddressInscriptions {
     type Answer = Vec<InscriptionId>;
 }
 
-/// A transaction, what it etched and how much it revealed.
+/// A transaction, with the rune that it etched and the number of inscriptions that it revealed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct OrdTx {
     /// Its id.
@@ -2623,7 +2623,7 @@ pub struct MetashrewView {
     /// A message in hexadecimal digits, `0x` before them or not, or an object; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<ViewInput>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2644,7 +2644,7 @@ impl Method for MetashrewView {
     type Answer = serde_json::Value;
 }
 
-/// A view as it would answer after one more block, which is run aside and forgotten.
+/// The answer of a view after one more block, which is executed on a copy and discarded.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct MetashrewPreview {
     /// The consensus encoding of a block.
@@ -2654,7 +2654,7 @@ pub struct MetashrewPreview {
     /// A message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2678,7 +2678,7 @@ impl Method for MetashrewPreview {
 /// `0x` and the hash of a block, in display order.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct MetashrewGetblockhash {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<NumberOrText>,
 }
@@ -2702,7 +2702,7 @@ impl Method for MetashrewGetblockhash {
 /// The digest of everything that the contract index wrote in one block: equal on two instances that agree.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct MetashrewStateroot {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<NumberOrText>,
 }
@@ -2728,7 +2728,7 @@ impl Method for MetashrewStateroot {
 /// Two instances that agree have the same, and the first block in which they differ is found by halving.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct MetashrewBlockdigest {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<NumberOrText>,
 }
@@ -2769,12 +2769,12 @@ impl Method for MetashrewSnapshot {
     type Answer = String;
 }
 
-/// How a call would end; one that fails has status 1 and its text.
+/// Simulates a call. One that fails has status 1 and its error message.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AlkanesSimulate {
     /// The call.
     pub call: Call,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2795,12 +2795,12 @@ impl Method for AlkanesSimulate {
     type Answer = Simulated;
 }
 
-/// What a contract says of its operations: its own JSON, or `0x` and hexadecimal digits where it is none.
+/// A contract's description of its operations: its own JSON, or `0x` and hexadecimal digits where it is not JSON.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AlkanesMeta {
     /// The contract.
     pub id: Target,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2826,7 +2826,7 @@ impl Method for AlkanesMeta {
 pub struct AlkanesGetbytecode {
     /// The contract.
     pub id: Target,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2852,7 +2852,7 @@ impl Method for AlkanesGetbytecode {
 pub struct AlkanesGetdeployment {
     /// The contract.
     pub id: Target,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2876,9 +2876,9 @@ impl Method for AlkanesGetdeployment {
 /// Events of a message, by its shadow output.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AlkanesTrace {
-    /// Which message; the txid in either order, since clients of this method send it reversed.
+    /// Outpoint of the message; the txid in either byte order, since clients of this method send it reversed.
     pub outpoint: OutpointObject,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2902,10 +2902,10 @@ impl Method for AlkanesTrace {
 /// Traces of a block.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AlkanesTraceblock {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<HeightOrObject>,
-    /// As of which block, where `height` has none.
+    /// Block to answer as of, where `height` has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -2926,7 +2926,7 @@ impl Method for AlkanesTraceblock {
     type Answer = Vec<BlockTrace>;
 }
 
-/// What an output holds.
+/// Alkanes of an output.
 ///
 /// With a tag the answer is an array of tokens and values, without one an object. The first parameter may also be the txid, with the
 /// number of the output, a tag and the protocol tag after it.
@@ -2934,13 +2934,13 @@ impl Method for AlkanesTraceblock {
 pub struct AlkanesProtorunesbyoutpoint {
     /// The output as an object `{txid, vout, protocolTag?}`, or its txid.
     pub outpoint: OutpointOrTxid,
-    /// As of which block; after a txid the number of the output.
+    /// Block to answer as of; after a txid the index of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<serde_json::Value>,
-    /// After a txid, as of which block; the newest when absent.
+    /// After a txid: the block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_tag: Option<NumberOrText>,
-    /// After a txid: 1, or nothing is held.
+    /// After a txid: the protocol tag; for any other than 1 the answer is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_tag: Option<String>,
 }
@@ -2961,15 +2961,15 @@ impl Method for AlkanesProtorunesbyoutpoint {
     type Answer = serde_json::Value;
 }
 
-/// What the unspent outputs of an address hold.
+/// Alkanes of the unspent outputs of an address.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AlkanesProtorunesbyaddress {
     /// An address, or an object `{address, protocolTag?}`.
     pub address: AddressOrObject,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
-    /// After an address: 1, or nothing is held.
+    /// After an address: the protocol tag; for any other than 1 the answer is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_tag: Option<String>,
 }
@@ -2990,13 +2990,13 @@ impl Method for AlkanesProtorunesbyaddress {
     type Answer = serde_json::Value;
 }
 
-/// Alkanes that outputs held for the first time in a block.
+/// Alkanes that first appeared in outputs in a block.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AlkanesProtorunesbyheight {
-    /// Which block; the newest when absent.
+    /// The block; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<HeightOrObject>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3022,7 +3022,7 @@ impl Method for AlkanesProtorunesbyheight {
 pub struct AlkanesSpendablesbyaddress {
     /// An address, or an object `{address}`.
     pub address: AddressOrObject,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3046,9 +3046,9 @@ impl Method for AlkanesSpendablesbyaddress {
 /// A value in the storage of a contract: `0x` and hexadecimal digits, empty where there is none.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AlkanesGetstorageat {
-    /// Which value.
+    /// The contract and the key.
     pub request: StorageRequest,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3069,12 +3069,12 @@ impl Method for AlkanesGetstorageat {
     type Answer = String;
 }
 
-/// What a contract holds.
+/// Alkanes that a contract holds.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AlkanesGetinventory {
     /// The contract.
     pub id: Target,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3098,7 +3098,7 @@ impl Method for AlkanesGetinventory {
 /// The number of the next contract 2:n, in decimal digits.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AlkanesSequence {
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3119,10 +3119,10 @@ impl Method for AlkanesSequence {
     type Answer = String;
 }
 
-/// Payments of the wrapped-bitcoin contract that are not made yet.
+/// Pending payments of the wrapped-bitcoin contract.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct AlkanesUnwrap {
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3149,7 +3149,7 @@ pub struct AlkanesGetblock {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3176,7 +3176,7 @@ pub struct AlkanesMultisimluate {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3203,7 +3203,7 @@ pub struct AlkanesMultisimulate {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3230,7 +3230,7 @@ pub struct AlkanesRunesbyaddress {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3257,7 +3257,7 @@ pub struct AlkanesRunesbyheight {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3284,7 +3284,7 @@ pub struct AlkanesRunesbyoutpoint {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3311,7 +3311,7 @@ pub struct AlkanesSimulateblock {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3338,7 +3338,7 @@ pub struct AlkanesSimulateprotostones {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3365,7 +3365,7 @@ pub struct AlkanesSimulatetransaction {
     /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// As of which block; the newest when absent.
+    /// Block to answer as of; the newest when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<NumberOrText>,
 }
@@ -3411,10 +3411,10 @@ impl Method for SandshrewMulticall {
     type Answer = Vec<MultiAnswer>;
 }
 
-/// Unspent outputs of an address, sorted by what they hold.
+/// Unspent outputs of an address, grouped by their content.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct SandshrewBalances {
-    /// Whose.
+    /// The address, or an object with it.
     pub request: BalancesRequest,
 }
 
@@ -3459,7 +3459,7 @@ impl Method for SandshrewEvalscript {
     type Answer = ScriptResult;
 }
 
-/// Keeps a Lua script by the SHA-256 of its source.
+/// Saves a Lua script under the SHA-256 of its source.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct SandshrewSavescript {
     /// The source.
@@ -3482,10 +3482,10 @@ impl Method for SandshrewSavescript {
     type Answer = SavedScript;
 }
 
-/// Runs a script that was kept.
+/// Runs a saved script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct SandshrewEvalsaved {
-    /// By what it is kept, `0x` before it or not.
+    /// SHA-256 of its source, with or without `0x`.
     pub hash: String,
     /// What the script finds in `args`, any number of parameters.
     pub argument: Vec<serde_json::Value>,
@@ -3532,7 +3532,7 @@ impl Method for LuaEvalscript {
     type Answer = ScriptResult;
 }
 
-/// Keeps a Lua script by the SHA-256 of its source.
+/// Saves a Lua script under the SHA-256 of its source.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct LuaSavescript {
     /// The source.
@@ -3555,10 +3555,10 @@ impl Method for LuaSavescript {
     type Answer = SavedScript;
 }
 
-/// Runs a script that was kept.
+/// Runs a saved script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct LuaEvalsaved {
-    /// By what it is kept, `0x` before it or not.
+    /// SHA-256 of its source, with or without `0x`.
     pub hash: String,
     /// What the script finds in `args`, any number of parameters.
     pub argument: Vec<serde_json::Value>,
@@ -3580,18 +3580,18 @@ impl Method for LuaEvalsaved {
     type Answer = ScriptResult;
 }
 
-/// A new key of the caller's account; the only time that it is shown.
+/// Creates a key of the caller's account. The key itself is shown in this answer only.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AdminCreateApiKey {
-    /// What lists call it.
+    /// Name of the key in listings.
     pub name: String,
-    /// Requests of a minute; those of the account's plan when absent.
+    /// Requests per minute; those of the account's plan when absent.
     #[serde(rename = "perMinute", default, skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<u32>,
-    /// Requests of a day; those of the account's plan when absent.
+    /// Requests per day; those of the account's plan when absent.
     #[serde(rename = "perDay", default, skip_serializing_if = "Option::is_none")]
     pub per_day: Option<u32>,
-    /// Days after which it expires, 1 to 36,500; it does not when absent.
+    /// Days after which it expires, 1 to 36,500; it does not expire when absent.
     #[serde(rename = "expiresInDays", default, skip_serializing_if = "Option::is_none")]
     pub expires_in_days: Option<u32>,
 }
@@ -3632,10 +3632,10 @@ impl Method for AdminListApiKeys {
     type Answer = ListedApiKeys;
 }
 
-/// Ends a key.
+/// Revokes a key.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AdminRevokeApiKey {
-    /// Which key.
+    /// Id of the key.
     pub id: AdminRevokeApiKeyId,
 }
 
@@ -3655,7 +3655,7 @@ impl Method for AdminRevokeApiKey {
     type Answer = RevokedApiKey;
 }
 
-/// A new key with the settings of an old one, which ends.
+/// Replaces a key by a new one with the same settings.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AdminRerollApiKey {
     /// The old key.
@@ -3741,17 +3741,17 @@ pub struct AlkaneIdDigits {
 /// Unspent outputs in three lists, each ascending by height.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Balances {
-    /// Those that hold alkanes.
+    /// Outputs with alkanes.
     pub assets: Vec<BalancesAssetsItem>,
     /// `metashrewHeight`.
     #[serde(rename = "metashrewHeight")]
     pub metashrew_height: u32,
-    /// Always 0: inscriptions and runes are not looked at.
+    /// Always 0: inscriptions and runes are not considered.
     #[serde(rename = "ordHeight")]
     pub ord_height: u32,
-    /// Those that are not confirmed yet.
+    /// Unconfirmed outputs.
     pub pending: Vec<BalancesAssetsItem>,
-    /// Those that hold nothing but satoshis.
+    /// Outputs without alkanes.
     pub spendable: Vec<BalancesAssetsItem>,
 }
 
@@ -3789,7 +3789,7 @@ pub struct BalancesRequest {
     /// A second address.
     #[serde(rename = "assetAddress", default, skip_serializing_if = "Option::is_none")]
     pub asset_address: Option<String>,
-    /// 1 when absent; of another protocol nothing is known.
+    /// Protocol tag, 1 when absent; lists of any other are empty.
     #[serde(rename = "protocolTag", default, skip_serializing_if = "Option::is_none")]
     pub protocol_tag: Option<NumberOrText>,
 }
@@ -3820,7 +3820,7 @@ pub struct BlockTrace {
     pub outpoint: PlainOutpoint,
     /// `trace`.
     pub trace: Vec<TraceEvent>,
-    /// Place of its transaction in the block.
+    /// Index of its transaction in the block.
     pub txindex: u32,
 }
 
@@ -3831,19 +3831,19 @@ pub struct ByHeightAnswer {
     pub runes: Vec<FirstSeen>,
 }
 
-/// A call that is tried out.
+/// A call to simulate.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Call {
-    /// What comes in.
+    /// Incoming alkanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alkanes: Option<Vec<CallAlkanesItem>>,
     /// The block that the call reads, consensus encoding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<String>,
-    /// The height that the call reads; that of the view when absent or unusable.
+    /// The height that the call reads; that of the view when absent or out of range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<NumberOrText>,
-    /// The operation, and what it takes.
+    /// The opcode and its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<NumberOrText>>,
     /// The contract.
@@ -3879,7 +3879,7 @@ pub struct CallResponse {
     pub storage: Vec<StoredItem>,
 }
 
-/// A key, shown once.
+/// A new key. The key itself is not shown again.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct CreatedApiKey {
     /// `createdAt`.
@@ -3893,7 +3893,7 @@ pub struct CreatedApiKey {
     pub grace_seconds: Option<u64>,
     /// `id`.
     pub id: String,
-    /// What requests carry.
+    /// The key as requests send it.
     pub key: String,
     /// `name`.
     pub name: String,
@@ -4047,7 +4047,7 @@ pub struct FirstSeen {
     pub id: AlkaneIdDigits,
     /// `name`.
     pub name: String,
-    /// The same as `id`.
+    /// Alias of `id`.
     #[serde(rename = "runeId")]
     pub rune_id: AlkaneIdDigits,
     /// `symbol`.
@@ -4147,22 +4147,22 @@ pub struct InscriptionsPage {
     pub page_index: u32,
 }
 
-/// What a contract holds.
+/// Alkanes that a contract holds.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Inventory {
     /// `alkanes`.
     pub alkanes: Vec<Transfer>,
 }
 
-/// A key as lists show it. Times are ISO 8601 in UTC.
+/// A key in listings. Times are ISO 8601 in UTC.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ListedApiKey {
-    /// Whether it may do what only an operator's key may.
+    /// Whether it has the rights of an operator's key.
     pub admin: bool,
     /// `createdAt`.
     #[serde(rename = "createdAt", default)]
     pub created_at: Option<String>,
-    /// When it ends, where that is settled.
+    /// When it ends, if an end is set.
     #[serde(rename = "expiresAt", default)]
     pub expires_at: Option<String>,
     /// `id`.
@@ -4180,7 +4180,7 @@ pub struct ListedApiKey {
     pub per_minute: Option<u32>,
     /// `plan`.
     pub plan: String,
-    /// How the key begins.
+    /// First characters of the key.
     pub prefix: String,
     /// `requestCount`.
     #[serde(rename = "requestCount")]
@@ -4190,14 +4190,14 @@ pub struct ListedApiKey {
     pub revoked_at: Option<String>,
 }
 
-/// Keys, without what requests carry.
+/// Keys, without the secret part.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ListedApiKeys {
     /// `keys`.
     pub keys: Vec<ListedApiKey>,
 }
 
-/// What a module wrote in a block.
+/// Digests of a module's writes in a block.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ModuleDigestAnswer {
     /// `digest`.
@@ -4207,7 +4207,7 @@ pub struct ModuleDigestAnswer {
 }
 
 one_of! {
-/// What a call of many answered.
+/// The answer of one of the calls.
 MultiAnswer {
     MultiAnswerCase1(MultiAnswerCase1),
     MultiAnswerCase2(MultiAnswerCase2),
@@ -4275,7 +4275,7 @@ OutpointOrTxid {
     Text(String),
 } }
 
-/// What is to be paid.
+/// The output to be paid.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PaymentOutput {
     /// In hexadecimal digits.
@@ -4284,7 +4284,7 @@ pub struct PaymentOutput {
     pub value: u64,
 }
 
-/// A payment.
+/// A pending payment.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PendingPayment {
     /// `false`.
@@ -4295,7 +4295,7 @@ pub struct PendingPayment {
     pub spendable: PlainOutpoint,
 }
 
-/// Payments that are not made yet.
+/// Pending payments.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PendingPayments {
     /// `payments`.
@@ -4311,7 +4311,7 @@ pub struct PlainOutpoint {
     pub vout: u32,
 }
 
-/// The key that has ended.
+/// The revoked key.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RevokedApiKey {
     /// `id`.
@@ -4337,7 +4337,7 @@ pub struct Rune {
     pub parent: Option<InscriptionId>,
 }
 
-/// By what the script is kept.
+/// The key of the saved script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SavedScript {
     /// SHA-256 of the source, 64 hexadecimal digits.
@@ -4363,19 +4363,19 @@ pub struct ScriptResult {
 pub struct ScriptResultError {
     /// `code`.
     pub code: i64,
-    /// What a program can tell errors apart by.
+    /// Machine-readable kind of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
     /// `message`.
     pub message: String,
 }
 
-/// How a call would end.
+/// Outcome of a simulated call.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Simulated {
     /// `execution`.
     pub execution: CallResponse,
-    /// Fuel.
+    /// Fuel used.
     #[serde(rename = "gasUsed")]
     pub gas_used: u64,
     /// 0, or 1 where it fails.
@@ -4483,16 +4483,16 @@ pub struct Usage {
 /// Requests of one key, alias or origin in all of the days.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct UsageOfCaller {
-    /// Answered with another status from 400 on.
+    /// Answered with any other status of 400 or above.
     pub errors: i64,
     /// Its number; of a key, as `admin_listApiKeys` shows it.
     pub id: String,
     /// `key`, `alias` or `origin`.
     pub kind: String,
-    /// Refused by a limit: 429.
+    /// Refused by a rate limit: 429.
     #[serde(rename = "rateLimited")]
     pub rate_limited: i64,
-    /// All, whatever became of them.
+    /// All requests, whatever their status.
     pub requests: i64,
 }
 
@@ -4502,12 +4502,12 @@ pub struct UsageOfSurface {
     /// Such as `2026-11-28`.
     #[serde(default)]
     pub day: Option<String>,
-    /// Answered with another status from 400 on.
+    /// Answered with any other status of 400 or above.
     pub errors: i64,
-    /// Refused by a limit: 429.
+    /// Refused by a rate limit: 429.
     #[serde(rename = "rateLimited")]
     pub rate_limited: i64,
-    /// All, whatever became of them.
+    /// All requests, whatever their status.
     pub requests: i64,
     /// `surface`.
     pub surface: String,

@@ -54,7 +54,7 @@ impl Method for MempoolTxids {
 pub struct MempoolEntry {
     /// Its id.
     pub txid: String,
-    /// Whether to give its bytes; not when absent.
+    /// Whether to include the raw transaction; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_hex: Option<bool>,
 }
@@ -75,12 +75,12 @@ impl Method for MempoolEntry {
     type Answer = MempoolEntryAnswer;
 }
 
-/// Several transactions, in the order in which they are first named, each once however often it is named.
+/// Several transactions, in the order of their first mention, without duplicates.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct MempoolEntries {
     /// Their ids.
     pub txids: Vec<String>,
-    /// Whether to give their bytes; not when absent.
+    /// Whether to include the raw transactions; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_hex: Option<bool>,
 }
@@ -130,7 +130,7 @@ pub struct MempoolRecent {
     /// How many; 100 when absent, 5,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// Whether to give their bytes; not when absent.
+    /// Whether to include the raw transactions; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_hex: Option<bool>,
 }
@@ -160,13 +160,13 @@ pub struct MempoolSnapshot {
     /// Entries of a page; 1,000 when absent, 5,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// Where the page before ended; 0 when absent.
+    /// `cursor` of the previous page; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<u64>,
-    /// The `instance` of the page before, so that a restart in between is noticed.
+    /// `instance` of the previous page, to detect a restart in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
-    /// Whether to give their bytes; not when absent.
+    /// Whether to include the raw transactions; `false` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_hex: Option<bool>,
 }
@@ -211,13 +211,13 @@ impl Method for MempoolFeerateHistogram {
     type Answer = FeerateHistogramAnswer;
 }
 
-/// Transactions that left because a later one spends the same output, the newest first; the newest 1,000 since this process started.
+/// Transactions replaced by a later one that spends the same output, the newest first; the newest 1,000 since this process started.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct MempoolReplacements {
     /// How many; 100 when absent, 1,000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// Those of this transaction alone: by which it left, and those that left for it.
+    /// Only replacements of or by this transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub txid: Option<String>,
 }
@@ -238,10 +238,10 @@ impl Method for MempoolReplacements {
     type Answer = ReplacementsAnswer;
 }
 
-/// Those that are in the set, and the ids of those that are not.
+/// The entries that are in the set, and the ids of the others.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EntriesAnswer {
-    /// Entries as they are written into an answer, without a tree of values in between: a page holds thousands.
+    /// Entries as serialised into an answer, without intermediate JSON values: a page holds thousands.
     pub entries: Vec<MempoolEntryRecord>,
     /// `missing`.
     pub missing: Vec<String>,
@@ -252,7 +252,7 @@ pub struct EntriesAnswer {
 pub struct FeerateHistogramAnswer {
     /// `count`.
     pub count: u64,
-    /// The part of transactions whose fee is known; the others are in no bucket.
+    /// Share of transactions whose fee is known; the others are in no bucket.
     pub fee_coverage: serde_json::Number,
     /// For each bucket the feerate at which it begins, and the virtual bytes in it.
     pub histogram: Vec<(serde_json::Number, u64,)>,
@@ -269,15 +269,15 @@ pub struct InfoAnswer {
     pub checksum: String,
     /// `count`.
     pub count: u64,
-    /// The part of transactions whose fee is known, four digits.
+    /// Share of transactions whose fee is known, four decimal places.
     pub fee_coverage: serde_json::Number,
-    /// How many have a known fee.
+    /// Number of transactions whose fee is known.
     pub fee_known: u64,
-    /// By this a stream or a page knows whether this process has started anew.
+    /// Id of this process: it changes with a restart, which streams and pages can detect by it.
     pub instance: String,
     /// Number of the oldest frame that can be replayed.
     pub oldest_seq: u64,
-    /// How many an admin submitted that no peer has announced.
+    /// Number of transactions that an admin submitted and no peer has announced.
     pub provisional: u64,
     /// `removed_total`.
     pub removed_total: u64,
@@ -285,13 +285,13 @@ pub struct InfoAnswer {
     pub seq: u64,
     /// Open streams.
     pub subscribers: u64,
-    /// Satoshis, of those whose fee is known.
+    /// Sum of the known fees, satoshis.
     pub total_fee: u64,
     /// `vbytes`.
     pub vbytes: u64,
 }
 
-/// The entry that was asked for.
+/// The requested entry.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MempoolEntryAnswer {
     /// Satoshis; absent while an input is unknown.
@@ -302,14 +302,14 @@ pub struct MempoolEntryAnswer {
     pub feerate: Option<serde_json::Number>,
     /// When this instance saw it first, milliseconds since 1970.
     pub first_seen: u64,
-    /// Consensus encoding in hexadecimal digits, where it was asked for.
+    /// Consensus encoding in hexadecimal digits, where it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hex: Option<String>,
     /// `origin`.
     pub origin: Origin,
     /// Whether an admin submitted it and no peer has announced it.
     pub provisional: bool,
-    /// Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125).
+    /// Whether it, or an unconfirmed ancestor, signals replaceability (BIP125).
     pub rbf: bool,
     /// Number of the frame of the stream that added it.
     pub seq: u64,
@@ -334,14 +334,14 @@ pub struct MempoolEntryRecord {
     pub feerate: Option<serde_json::Number>,
     /// When this instance saw it first, milliseconds since 1970.
     pub first_seen: u64,
-    /// Consensus encoding in hexadecimal digits, where it was asked for.
+    /// Consensus encoding in hexadecimal digits, where it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hex: Option<String>,
     /// `origin`.
     pub origin: Origin,
     /// Whether an admin submitted it and no peer has announced it.
     pub provisional: bool,
-    /// Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125).
+    /// Whether it, or an unconfirmed ancestor, signals replaceability (BIP125).
     pub rbf: bool,
     /// Number of the frame of the stream that added it.
     pub seq: u64,
@@ -380,7 +380,7 @@ pub struct RawAnswer {
 /// The newest transactions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RecentAnswer {
-    /// Entries as they are written into an answer, without a tree of values in between: a page holds thousands.
+    /// Entries as serialised into an answer, without intermediate JSON values: a page holds thousands.
     pub entries: Vec<MempoolEntryRecord>,
     /// Number of the newest frame of the stream.
     pub seq: u64,
@@ -423,9 +423,9 @@ pub struct SnapshotAnswer {
     pub checksum: String,
     /// Of the whole set.
     pub count: u64,
-    /// Where the next page begins.
+    /// `cursor` of the next page.
     pub cursor: u64,
-    /// Entries as they are written into an answer, without a tree of values in between: a page holds thousands.
+    /// Entries as serialised into an answer, without intermediate JSON values: a page holds thousands.
     pub entries: Vec<MempoolEntryRecord>,
     /// `has_more`.
     pub has_more: bool,

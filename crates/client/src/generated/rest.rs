@@ -65,7 +65,7 @@ impl Route for ReadAddressAddressAlkanes {
     type Answer = Vec<Token>;
 }
 
-/// What an address holds.
+/// Balances of an address.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadAddressAddressBalances {
     /// `address`.
@@ -131,7 +131,7 @@ impl Route for ReadAlkanesId {
     type Answer = Token;
 }
 
-/// The 100 addresses that hold most of an alkane.
+/// The 100 addresses with the greatest amounts of an alkane.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadAlkanesIdHolders {
     /// `id`.
@@ -154,7 +154,7 @@ impl Route for ReadAlkanesIdHolders {
     type Answer = HolderPage;
 }
 
-/// How many addresses hold an alkane.
+/// Number of addresses that hold an alkane.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadAlkanesIdHoldersCount {
     /// `id`.
@@ -237,9 +237,9 @@ impl Route for Blockheight {
     type Answer = ReadBlockheightAnswer;
 }
 
-/// Trades of a pool, the newest first, by what was done with the base.
+/// Trades of a pool, the newest first, by the side of the base.
 ///
-/// Where more trades fit than are answered, ask again with `end_time` at the time of the oldest: trades have numbers.
+/// Where more trades match than are answered, repeat with `end_time` at the time of the oldest: trades have numbers.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadCoingeckoHistoricalTrades {
     /// Base and target of a pool.
@@ -278,12 +278,12 @@ impl Route for ReadCoingeckoHistoricalTrades {
     type Answer = ReadCoingeckoHistoricalTradesAnswer;
 }
 
-/// What trades of growing size give, as a book of orders: each is a thousandth of what the pool holds of the base.
+/// Output of trades of growing size as an order book: each order is a thousandth of the pool's reserve of the base.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadCoingeckoOrderbook {
     /// Base and target of a pool.
     pub ticker_id: TickerId,
-    /// Orders of both sides together: 200 when absent; 0 is as many as there are, more than 1,000 is taken as 1,000.
+    /// Orders of both sides together: 200 when absent; 0 is all, more than 1,000 is taken as 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
     /// The network's own when absent.
@@ -396,9 +396,9 @@ impl Route for ReadDexscreenerAsset {
     type Answer = ReadDexscreenerAssetAnswer;
 }
 
-/// Events of all pools in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
+/// Events of all pools in a range of blocks, in chain order: trades, and liquidity that was added and removed.
 ///
-/// The range has at most 1,000 blocks, and, if it has several, at most 10,000 events: nothing of a range is ever left out.
+/// The range has at most 1,000 blocks and, if it has several, at most 10,000 events: an answer is never truncated.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadDexscreenerEvents {
     /// The first block.
@@ -468,7 +468,7 @@ impl Route for ReadDexscreenerPair {
     type Answer = ReadDexscreenerPairAnswer;
 }
 
-/// What all addresses of an account have, in satoshis.
+/// Balance of all addresses of an account, in satoshis.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct GetAccountBalance {
     /// `account`.
@@ -496,7 +496,7 @@ impl Route for GetAccountBalance {
 pub struct GetAccountUtxos {
     /// `account`.
     pub account: Account,
-    /// All when absent; more than 200,000 is taken as that.
+    /// All when absent; more than 200,000 is taken as 200,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
 }
@@ -517,7 +517,7 @@ impl Route for GetAccountUtxos {
     type Answer = UtxoPage;
 }
 
-/// What an address has, in satoshis.
+/// Balance of an address, in satoshis.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct GetAddressBalance {
     /// `address`.
@@ -540,15 +540,15 @@ impl Route for GetAddressBalance {
     type Answer = GetAddressBalanceAnswer;
 }
 
-/// What an address holds, without envelope.
+/// Balances of an address, without envelope.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct GetAddressBalances {
     /// `address`.
     pub address: Address,
-    /// Another name of `include_outpoints`.
+    /// Alias of `include_outpoints`.
     #[serde(rename = "includeOutpoints", default, skip_serializing_if = "Option::is_none")]
     pub include_outpoints: Option<bool>,
-    /// Whether to tell what each output holds, too; absent is false.
+    /// Whether to list the balances of each output as well; `false` when absent.
     #[serde(rename = "include_outpoints", default, skip_serializing_if = "Option::is_none")]
     pub include_outpoints_: Option<bool>,
 }
@@ -822,7 +822,7 @@ impl Route for GetAddressUnwrapHistory {
 pub struct GetAddressUtxos {
     /// `address`.
     pub address: Address,
-    /// All when absent; more than 200,000 is taken as that.
+    /// All when absent; more than 200,000 is taken as 200,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
 }
@@ -935,7 +935,7 @@ impl Route for GetAlkaneHolders {
     type Answer = HolderPage;
 }
 
-/// How many addresses hold an alkane, without envelope.
+/// Number of addresses that hold an alkane, without envelope.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct GetAlkaneHoldersCount {
     /// `alkane`.
@@ -1001,7 +1001,7 @@ impl Route for GetAlkaneSwapPairDetails {
     type Answer = GetAlkaneSwapPairDetailsAnswer;
 }
 
-/// All alkanes, newest first or as asked.
+/// All alkanes, the newest first or in the requested order.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct GetAlkanes {
     /// Records of a page. 50 when absent; more than 500 is taken as 500
@@ -1019,7 +1019,7 @@ pub struct GetAlkanes {
     /// Part of a name or symbol, or an id.
     #[serde(rename = "searchQuery", default, skip_serializing_if = "Option::is_none")]
     pub search_query: Option<String>,
-    /// Height when absent; volume is trade of the newest day, then week, month and all time.
+    /// Height when absent; volume sorts by the trade of the newest day, then week, month and all time.
     #[serde(rename = "sortBy", default, skip_serializing_if = "Option::is_none")]
     pub sort_by: Option<GetAlkanesSortBy>,
 }
@@ -1074,7 +1074,7 @@ impl Route for GetAlkanesByAddress {
 
 /// Unspent outputs of an address that hold alkanes.
 ///
-/// Those that an unconfirmed transaction spends are left out.
+/// Outputs spent by unconfirmed transactions are left out.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct GetAlkanesUtxo {
     /// `address`.
@@ -1593,7 +1593,7 @@ impl Route for GetCandles {
     type Answer = GetCandlesAnswer;
 }
 
-/// How many addresses hold an alkane.
+/// Number of addresses that hold an alkane.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct GetHolderCount {
     /// `alkaneId`.
@@ -1626,7 +1626,7 @@ pub struct GetHolders {
     /// Records of a page. 100 when absent; more than 1,000 is taken as 1,000
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
-    /// Leaves out addresses that hold less.
+    /// Smallest amount of the addresses that are listed.
     #[serde(rename = "minBalance", default, skip_serializing_if = "Option::is_none")]
     pub min_balance: Option<NumberOrText>,
     /// Records before the page
@@ -1653,7 +1653,7 @@ impl Route for GetHolders {
     type Answer = GetHoldersAnswer;
 }
 
-/// How many addresses hold an alkane.
+/// Number of addresses that hold an alkane.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct GetHoldersCount {
     /// `alkaneId`.
@@ -1711,7 +1711,7 @@ pub struct GetIntentHistory {
     /// Another way to tell the offset: counts from 1, and 0 acts as 1
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
-    /// The same as limit, where that is absent.
+    /// Alias of `limit`, which takes precedence.
     #[serde(rename = "totalTxs", default, skip_serializing_if = "Option::is_none")]
     pub total_txs: Option<NumberOrText>,
 }
@@ -1734,7 +1734,7 @@ impl Route for GetIntentHistory {
 
 /// Values in the storage of a contract, without envelope.
 ///
-/// A key that is text stands as text, any other in hexadecimal digits after 0x.
+/// A key that is text is given as text, any other in hexadecimal digits after 0x.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct GetKeys {
     /// `alkane`.
@@ -1743,7 +1743,7 @@ pub struct GetKeys {
     /// 100 when absent; more than 1,000 is taken as 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
-    /// What keys begin with: text, or hexadecimal digits after 0x.
+    /// Prefix of the keys: text, or hexadecimal digits after 0x.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
 }
@@ -1800,7 +1800,7 @@ impl Route for GetMintHistory {
     type Answer = MintPage;
 }
 
-/// What an output holds, without envelope.
+/// Balances of an output, without envelope.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct GetOutpointBalances {
     /// `outpoint`.
@@ -2198,7 +2198,7 @@ impl Route for GetSwapHistory {
     type Answer = SwapPage;
 }
 
-/// What a taproot address has, in satoshis.
+/// Balance of a taproot address, in satoshis.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct GetTaprootBalance {
     /// `address`.
@@ -2385,7 +2385,7 @@ pub struct GlobalAlkanesSearch {
     /// Another way to tell the offset: counts from 1, and 0 acts as 1
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<NumberOrText>,
-    /// What is searched for.
+    /// Text of a search.
     #[serde(rename = "searchQuery", default, skip_serializing_if = "Option::is_none")]
     pub search_query: Option<String>,
 }
@@ -2537,7 +2537,7 @@ impl Route for ReadOpiV1Brc20ActivityOnBlock {
     type Answer = Vec<Brc20Event>;
 }
 
-/// What a script has of a token.
+/// Balance of a script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20Balance {
     /// The token.
@@ -2566,10 +2566,10 @@ impl Route for ReadOpiV1Brc20Balance {
     type Answer = ReadOpiV1Brc20BalanceAnswer;
 }
 
-/// What a script had of a token when a block began.
+/// Balance of a script before a block.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20BalanceOnBlock {
-    /// Before anything of this block has happened.
+    /// Height of the block; the balance is as of its beginning.
     pub block_height: Brc20Height,
     /// The script.
     pub pkscript: Script,
@@ -2593,7 +2593,7 @@ impl Route for ReadOpiV1Brc20BalanceOnBlock {
     type Answer = ReadOpiV1Brc20BalanceOnBlockAnswer;
 }
 
-/// What the programmable module asked a node: nothing, for it does not run here.
+/// Node calls of the programmable module: none, as it does not run here.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20BitcoinRpcResultsOnBlock {
     /// The block.
@@ -2656,7 +2656,7 @@ impl Route for ReadOpiV1Brc20DbVersion {
     type Answer = String;
 }
 
-/// The events of an inscription: both of a transfer, the oldest first; none of an inscription that did nothing.
+/// The events of an inscription, the oldest first: both of a transfer; none of an inscription without effect.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20Event {
     /// The inscription.
@@ -2699,7 +2699,7 @@ impl Route for ReadOpiV1Brc20EventHashVersion {
     type Answer = String;
 }
 
-/// The same: nothing is indexed apart.
+/// The same height: no data is indexed separately.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20ExtrasBlockHeight {}
 
@@ -2719,7 +2719,7 @@ impl Route for ReadOpiV1Brc20ExtrasBlockHeight {
     type Answer = String;
 }
 
-/// What a script has of a token.
+/// Balance of a script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20GetCurrentBalanceOfWallet {
     /// The token.
@@ -2801,7 +2801,7 @@ pub struct ReadOpiV1Brc20GetValidTxNotesOfTicker {
     /// All when absent; a list of more than 200,000 needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
-    /// Records before the part.
+    /// Records to skip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<NumberOrText>,
 }
@@ -2834,7 +2834,7 @@ pub struct ReadOpiV1Brc20GetValidTxNotesOfWallet {
     /// All when absent; a list of more than 200,000 needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
-    /// Records before the part.
+    /// Records to skip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<NumberOrText>,
 }
@@ -2855,7 +2855,7 @@ impl Route for ReadOpiV1Brc20GetValidTxNotesOfWallet {
     type Answer = ReadOpiV1Brc20GetValidTxNotesOfTickerAnswer;
 }
 
-/// Events in which a script had a part, the newest first, or those of a block in their order.
+/// Events that involve a script, the newest first, or those of a block in their order.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20History {
     /// This or `pkscript`; where both stand they must agree.
@@ -2864,16 +2864,16 @@ pub struct ReadOpiV1Brc20History {
     /// The script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pkscript: Option<Script>,
-    /// One block alone; needed without `address` and `pkscript`.
+    /// Only events of this block; required without `address` and `pkscript`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<Brc20Height>,
-    /// One token alone.
+    /// Only events of this token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticker: Option<Brc20Ticker>,
     /// 50 when absent; more than 500 is taken as 500.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
-    /// `cursor` of the page before.
+    /// `cursor` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -2894,7 +2894,7 @@ impl Route for ReadOpiV1Brc20History {
     type Answer = ReadOpiV1Brc20HistoryAnswer;
 }
 
-/// Who owns a token, the richest first.
+/// Holders of a token, the greatest balance first.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOpiV1Brc20Holders {
     /// The token.
@@ -2902,7 +2902,7 @@ pub struct ReadOpiV1Brc20Holders {
     /// All when absent; a list of more than 200,000 needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<NumberOrText>,
-    /// Records before the part.
+    /// Records to skip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<NumberOrText>,
 }
@@ -3040,9 +3040,9 @@ impl Route for ReadOrderbookMarkets {
 /// One order, ended or not.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOrderbookOrderSourceId {
-    /// Where it comes from.
+    /// Source of the order.
     pub source: OrderSource,
-    /// Its id there.
+    /// Its id at the source.
     pub id: OrderId,
 }
 
@@ -3085,7 +3085,7 @@ impl Route for ReadOrderbookSnapshot {
     type Answer = ReadOrderbookSnapshotAnswer;
 }
 
-/// What an output holds.
+/// Balances of an output.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadOutpointOutpointBalances {
     /// `outpoint`.
@@ -3266,7 +3266,7 @@ impl Route for ReadReorgs {
     type Answer = GetReorgsAnswer;
 }
 
-/// What the feed can do, and the factories whose pools it has.
+/// Capabilities of the feed, and the factories whose pools it has.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct ReadUdfConfig {}
 
@@ -3299,8 +3299,8 @@ pub struct ReadUdfHistory {
     /// Bars begin before this time, Unix seconds; the end of time when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
-    /// So many bars before `to`, whatever `from` is. More than 5,000 is taken as 5,000, which is also the most without it; 0 is
-    /// the same as none.
+    /// Number of bars before `to`, regardless of `from`. More than 5,000 is taken as 5,000, which is also the most without it; 0 is
+    /// the same as absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub countback: Option<u32>,
 }
@@ -3324,10 +3324,10 @@ impl Route for ReadUdfHistory {
 /// Pools by a text: the id of a pool or of one of its alkanes, or part of the pool's name or of its symbol; the best match first, then the deepest. Without a text the deepest pools.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct ReadUdfSearch {
-    /// What people type.
+    /// The search text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// Only what is this; all symbols are `crypto`.
+    /// Only symbols of this type; all symbols are `crypto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
     /// Only pools of this factory.
@@ -3470,7 +3470,7 @@ pub type AlkaneIdText = String;
 pub struct Balance {
     /// `balance`.
     pub balance: u64,
-    /// What unconfirmed transactions change.
+    /// Net change by unconfirmed transactions.
     #[serde(rename = "unconfirmedBalance")]
     pub unconfirmed_balance: i64,
 }
@@ -3478,7 +3478,7 @@ pub struct Balance {
 /// The height of a block
 pub type BlockNumber = u64;
 
-/// What happened to a token. Which members there are depends on `event_type`.
+/// An event of a token. Its members depend on `event_type`.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Brc20Event {
     /// `amount`.
@@ -3498,7 +3498,7 @@ pub struct Brc20Event {
     pub deployer_wallet: Option<String>,
     /// `event_type`.
     pub event_type: Brc20EventEventType,
-    /// As the inscription has it.
+    /// As written in the inscription.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
     /// `height`.
@@ -3520,13 +3520,13 @@ pub struct Brc20Event {
     /// Empty for a script without address
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minted_wallet: Option<String>,
-    /// As the inscription has it.
+    /// As written in the inscription.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original_tick: Option<String>,
     /// The first parent of a mint; empty without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
-    /// Which event of its block.
+    /// Index of the event in its block.
     pub place: u32,
     /// A script in hexadecimal digits
     #[serde(rename = "predeployer_pkScript", default, skip_serializing_if = "Option::is_none")]
@@ -3677,7 +3677,7 @@ ChangeEvent {
 } }
 
 one_of! {
-/// What happened to a row.
+/// Operation on a row.
 ChangeEventCase1 {
     ChangeEventCase1C(ChangeEventCase1C),
     ChangeEventCase1R(ChangeEventCase1R),
@@ -3687,14 +3687,14 @@ ChangeEventCase1 {
     ChangeEventCase1M(ChangeEventCase1M),
 } }
 
-/// The row is new.
+/// The row was inserted.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase1C {
     /// `after`.
     pub after: std::collections::BTreeMap<String, serde_json::Value>,
     /// `op`.
     pub op: ChangeEventCase1COp,
-    /// Where a change happened.
+    /// Origin of a change.
     pub source: ChangeEventCase1CSource,
 }
 
@@ -3707,27 +3707,27 @@ pub enum ChangeEventCase1COp {
     C,
 }
 
-/// Where a change happened.
+/// Origin of a change.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase1CSource {
     /// Position in the log of the database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lsn: Option<u64>,
-    /// Tables that are not configured change nothing.
+    /// Tables that are not configured are ignored.
     pub table: String,
     /// Unix milliseconds of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ts_ms: Option<u64>,
 }
 
-/// The row is gone.
+/// The row was deleted.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase1D {
     /// `before`.
     pub before: std::collections::BTreeMap<String, serde_json::Value>,
     /// `op`.
     pub op: ChangeEventCase1DOp,
-    /// Where a change happened.
+    /// Origin of a change.
     pub source: ChangeEventCase1CSource,
 }
 
@@ -3740,7 +3740,7 @@ pub enum ChangeEventCase1DOp {
     D,
 }
 
-/// Nothing about a row.
+/// A message that concerns no row.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase1M {
     /// `op`.
@@ -3756,14 +3756,14 @@ pub enum ChangeEventCase1MOp {
     M,
 }
 
-/// The row was there before.
+/// The row is part of an initial snapshot.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase1R {
     /// `after`.
     pub after: std::collections::BTreeMap<String, serde_json::Value>,
     /// `op`.
     pub op: ChangeEventCase1ROp,
-    /// Where a change happened.
+    /// Origin of a change.
     pub source: ChangeEventCase1CSource,
 }
 
@@ -3776,12 +3776,12 @@ pub enum ChangeEventCase1ROp {
     R,
 }
 
-/// All rows of the table are gone.
+/// The table was truncated.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase1T {
     /// `op`.
     pub op: ChangeEventCase1TOp,
-    /// Where a change happened.
+    /// Origin of a change.
     pub source: ChangeEventCase1CSource,
 }
 
@@ -3794,14 +3794,14 @@ pub enum ChangeEventCase1TOp {
     T,
 }
 
-/// The row is another one.
+/// The row was updated.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase1U {
     /// `after`.
     pub after: std::collections::BTreeMap<String, serde_json::Value>,
     /// `op`.
     pub op: ChangeEventCase1UOp,
-    /// Where a change happened.
+    /// Origin of a change.
     pub source: ChangeEventCase1CSource,
 }
 
@@ -3817,12 +3817,12 @@ pub enum ChangeEventCase1UOp {
 /// `ChangeEventCase2` of the descriptions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ChangeEventCase2 {
-    /// What happened to a row.
+    /// Operation on a row.
     pub payload: ChangeEventCase1,
 }
 
 one_of! {
-/// One change event or an array of them, as Debezium writes them; one that is wrong refuses all with 400.
+/// One change event or an array of them, as Debezium writes them; an invalid one rejects all with 400.
 ChangeEvents {
     ChangeEvent(ChangeEvent),
     List(Vec<Option<ChangeEvent>>),
@@ -3979,7 +3979,7 @@ pub struct GetAddressBalanceAnswer {
     /// `txCount`.
     #[serde(rename = "txCount")]
     pub tx_count: u64,
-    /// What unconfirmed transactions change.
+    /// Net change by unconfirmed transactions.
     #[serde(rename = "unconfirmedBalance")]
     pub unconfirmed_balance: i64,
 }
@@ -4311,16 +4311,16 @@ pub struct GetAmmUtxosAnswer {
     pub utxos: Vec<Utxo>,
 }
 
-/// Where a price comes from, how old it is, and whether that is too old.
+/// Source and age of a price, and whether it is stale.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GetBitcoinMarketChartAnswer {
     /// Price times the bitcoins issued by the subsidy schedule up to the newest indexed block at that time.
     pub market_caps: Vec<Vec<Option<serde_json::Number>>>,
     /// Unix milliseconds and US dollars for one bitcoin, ascending.
     pub prices: Vec<Vec<serde_json::Number>>,
-    /// Where the price comes from: the kind of the pool and its address.
+    /// Source of the price: the kind of the pool and its address.
     pub source: String,
-    /// Whether the newest price is older than the operator wants.
+    /// Whether the newest price is older than the configured limit.
     pub stale: bool,
     /// Of the newest price.
     pub timestamp: Time,
@@ -4336,14 +4336,14 @@ GetBitcoinMarketChartDays {
     Text(String),
 } }
 
-/// Where a price comes from, how old it is, and whether that is too old.
+/// Source and age of a price, and whether it is stale.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GetBitcoinMarketWeeklyAnswer {
     /// `market_data`.
     pub market_data: GetBitcoinMarketWeeklyAnswerMarketData,
-    /// Where the price comes from: the kind of the pool and its address.
+    /// Source of the price: the kind of the pool and its address.
     pub source: String,
-    /// Whether the newest price is older than the operator wants.
+    /// Whether the newest price is older than the configured limit.
     pub stale: bool,
     /// Of the newest price.
     pub timestamp: Time,
@@ -4367,7 +4367,7 @@ pub struct GetBitcoinMarketWeeklyAnswerMarketDataCurrentPrice {
     pub usd: serde_json::Number,
 }
 
-/// Where a price comes from, how old it is, and whether that is too old.
+/// Source and age of a price, and whether it is stale.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GetBitcoinMarketsAnswerItem {
     /// `base`.
@@ -4378,9 +4378,9 @@ pub struct GetBitcoinMarketsAnswerItem {
     pub last: serde_json::Number,
     /// The exchange, for people.
     pub name: String,
-    /// Where the price comes from: the kind of the pool and its address.
+    /// Source of the price: the kind of the pool and its address.
     pub source: String,
-    /// Whether the newest price is older than the operator wants.
+    /// Whether the newest price is older than the configured limit.
     pub stale: bool,
     /// `target`.
     pub target: GetBitcoinMarketsAnswerItemTarget,
@@ -4432,14 +4432,14 @@ pub enum GetBitcoinMarketsAnswerItemTrustScore {
     Other(String),
 }
 
-/// Where a price comes from, how old it is, and whether that is too old.
+/// Source and age of a price, and whether it is stale.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GetBitcoinPriceAnswer {
     /// US dollars for one bitcoin.
     pub bitcoin: GetBitcoinMarketWeeklyAnswerMarketDataCurrentPrice,
-    /// Where the price comes from: the kind of the pool and its address.
+    /// Source of the price: the kind of the pool and its address.
     pub source: String,
-    /// Whether the newest price is older than the operator wants.
+    /// Whether the newest price is older than the configured limit.
     pub stale: bool,
     /// Of the newest price.
     pub timestamp: Time,
@@ -4580,7 +4580,7 @@ pub struct GetOutpointBalancesAnswer {
 /// `GetReorgsAnswer` of the descriptions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GetReorgsAnswer {
-    /// Number of all that are remembered.
+    /// Number of all recorded reorganisations.
     pub count: u64,
     /// `reorgs`.
     pub reorgs: Vec<GetReorgsAnswerReorgsItem>,
@@ -4589,14 +4589,14 @@ pub struct GetReorgsAnswer {
 /// `GetReorgsAnswerReorgsItem` of the descriptions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GetReorgsAnswerReorgsItem {
-    /// The blocks that left, the newest first.
+    /// The removed blocks, the newest first.
     pub blocks: Vec<GetReorgsAnswerReorgsItemBlocksItem>,
-    /// Number of blocks that left.
+    /// Number of removed blocks.
     pub depth: u64,
     /// Its hash.
     #[serde(rename = "forkHash")]
     pub fork_hash: Hash,
-    /// Height of the last block that both branches have.
+    /// Height of the last common block of both branches.
     #[serde(rename = "forkHeight")]
     pub fork_height: u32,
 }
@@ -4608,7 +4608,7 @@ pub struct GetReorgsAnswerReorgsItemBlocksItem {
     pub hash: Hash,
     /// `height`.
     pub height: u32,
-    /// Hash of the block that is at this height now; null above the tip.
+    /// Hash of the block at this height in the best chain; null above the tip.
     #[serde(rename = "replacedBy", default)]
     pub replaced_by: Option<Hash>,
     /// Header time, Unix seconds.
@@ -4656,7 +4656,7 @@ pub struct GetTaprootHistoryAnswerTransactionsItem {
     pub timestamp: Option<Time>,
     /// `txid`.
     pub txid: Hash,
-    /// What the transaction changed, in satoshis.
+    /// Change of the address's balance by the transaction, in satoshis.
     pub value: i64,
 }
 
@@ -4736,7 +4736,7 @@ pub struct HolderPage {
     pub limit: u64,
     /// `ok`.
     pub ok: bool,
-    /// Counts from 1.
+    /// Rank, from 1.
     pub page: u64,
     /// `total`.
     pub total: u64,
@@ -4781,9 +4781,9 @@ pub struct Intent {
     pub opcode: Option<Amount>,
     /// `outgoing`.
     pub outgoing: Vec<Transfer>,
-    /// `revert` also when nothing of the message was kept.
+    /// `revert` also when all effects of the message were undone.
     pub status: IntentStatus,
-    /// The contract that was called; null when the message came to no call.
+    /// The called contract; null when the message led to no call.
     #[serde(default)]
     pub target: Option<Id>,
     /// `timestamp`.
@@ -4794,7 +4794,7 @@ pub struct Intent {
     pub vout: u32,
 }
 
-/// `revert` also when nothing of the message was kept.
+/// `revert` also when all effects of the message were undone.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[derive(Eq)]
 pub enum IntentStatus {
@@ -4914,7 +4914,7 @@ pub struct Order {
     pub market_key: String,
     /// `network`.
     pub network: String,
-    /// Digit for digit as it came.
+    /// With all its digits, verbatim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<String>,
     /// `priceUnit`.
@@ -4951,14 +4951,14 @@ pub struct OrderAssetsItem {
     pub token_id: String,
 }
 
-/// A change event with its place in the stream.
+/// A change event with its sequence number.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OrderEventRecord {
-    /// As it came.
+    /// The event, verbatim.
     pub event: serde_json::Value,
     /// Unix microseconds.
     pub received_at: u64,
-    /// Its number in the stream.
+    /// Sequence number in the stream.
     pub seq: u64,
 }
 
@@ -5032,10 +5032,10 @@ pub enum OrderStatus {
     Other(String),
 }
 
-/// What becomes of change events.
+/// Result of accepting change events.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OrderbookIngestAnswer {
-    /// How many there are.
+    /// Number of accepted events.
     pub events: u64,
     /// `status`.
     pub status: OrderbookIngestAnswerStatus,
@@ -5638,7 +5638,7 @@ pub struct ReadCoingeckoHistoricalTradesAnswerBuyItem {
     pub trade_id: u32,
     /// Unix milliseconds of the block.
     pub trade_timestamp: u64,
-    /// Which side a trade is of.
+    /// The side of a trade.
     pub r#type: ReadCoingeckoHistoricalTradesType,
 }
 
@@ -5701,9 +5701,9 @@ pub struct ReadCoingeckoTickersAnswerItem {
     /// Absent without a trade in the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<String>,
-    /// Units of the target for one of the base, as all prices.
+    /// Units of the target for one of the base, as for all prices.
     pub last_price: String,
-    /// What the pool holds, in dollars with cents, rounded down; absent while no source of dollars reports, or no price is known.
+    /// Value of the pool's reserves, in dollars with cents, rounded down; absent while no source of dollars reports, or no price is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub liquidity_in_usd: Option<String>,
     /// Absent without a trade in the window.
@@ -5731,9 +5731,9 @@ pub struct ReadDexscreenerAssetAnswer {
 pub struct ReadDexscreenerAssetAnswerAsset {
     /// `id`.
     pub id: IdText,
-    /// As its contract reports it; its symbol or its id where that is nothing printable.
+    /// As its contract reports it; its symbol or its id where that is not printable.
     pub name: String,
-    /// As its contract reports it; its name or its id where that is nothing printable.
+    /// As its contract reports it; its name or its id where that is not printable.
     pub symbol: String,
     /// Whole alkanes; absent when the contract reports none.
     #[serde(rename = "totalSupply", default, skip_serializing_if = "Option::is_none")]
@@ -5754,7 +5754,7 @@ ReadDexscreenerEventsAnswerEventsItem {
     ReadDexscreenerEventsAnswerEventsItemCase2(ReadDexscreenerEventsAnswerEventsItemCase2),
 } }
 
-/// Liquidity that came or went.
+/// Liquidity that was added or removed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadDexscreenerEventsAnswerEventsItemCase2 {
     /// A decimal as text.
@@ -5763,7 +5763,7 @@ pub struct ReadDexscreenerEventsAnswerEventsItemCase2 {
     pub amount1: String,
     /// `block`.
     pub block: ReadDexscreenerEventsAnswerEventsItemSwapBlock,
-    /// Place among the events of the transaction.
+    /// Index among the events of the transaction.
     #[serde(rename = "eventIndex")]
     pub event_index: u32,
     /// `eventType`.
@@ -5774,13 +5774,13 @@ pub struct ReadDexscreenerEventsAnswerEventsItemCase2 {
     /// `pairId`.
     #[serde(rename = "pairId")]
     pub pair_id: IdText,
-    /// After the event; absent when only what the pool held at the end of the block is known.
+    /// After the event; absent when only the reserves at the end of the block are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserves: Option<ReadDexscreenerEventsAnswerEventsItemSwapReserves>,
     /// `txnId`.
     #[serde(rename = "txnId")]
     pub txn_id: Hash,
-    /// Place of the transaction in its block.
+    /// Index of the transaction in its block.
     #[serde(rename = "txnIndex")]
     pub txn_index: u32,
 }
@@ -5817,7 +5817,7 @@ pub struct ReadDexscreenerEventsAnswerEventsItemSwap {
     pub asset1_out: Option<String>,
     /// `block`.
     pub block: ReadDexscreenerEventsAnswerEventsItemSwapBlock,
-    /// Place among the events of the transaction.
+    /// Index among the events of the transaction.
     #[serde(rename = "eventIndex")]
     pub event_index: u32,
     /// `eventType`.
@@ -5831,13 +5831,13 @@ pub struct ReadDexscreenerEventsAnswerEventsItemSwap {
     /// Units of asset 1 for one of asset 0, rounded half to even at the 50th decimal place.
     #[serde(rename = "priceNative")]
     pub price_native: String,
-    /// After the event; absent when only what the pool held at the end of the block is known.
+    /// After the event; absent when only the reserves at the end of the block are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserves: Option<ReadDexscreenerEventsAnswerEventsItemSwapReserves>,
     /// `txnId`.
     #[serde(rename = "txnId")]
     pub txn_id: Hash,
-    /// Place of the transaction in its block.
+    /// Index of the transaction in its block.
     #[serde(rename = "txnIndex")]
     pub txn_index: u32,
 }
@@ -5862,7 +5862,7 @@ pub enum ReadDexscreenerEventsAnswerEventsItemSwapEventType {
     Swap,
 }
 
-/// After the event; absent when only what the pool held at the end of the block is known.
+/// After the event; absent when only the reserves at the end of the block are known.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadDexscreenerEventsAnswerEventsItemSwapReserves {
     /// A decimal as text.
@@ -5903,13 +5903,13 @@ pub struct ReadDexscreenerPairAnswerPair {
     /// Absent for a `CryptoSwap` pool.
     #[serde(rename = "createdAtTxnId", default, skip_serializing_if = "Option::is_none")]
     pub created_at_txn_id: Option<Hash>,
-    /// Absent where who created it has no address.
+    /// Absent where its creator has no address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<String>,
     /// The factory of the pool; 0:0 for a `CryptoSwap` pool, which none lists.
     #[serde(rename = "dexKey")]
     pub dex_key: IdText,
-    /// In parts of 10,000; absent for a `CryptoSwap` pool, whose fee moves.
+    /// In parts of 10,000; absent for a `CryptoSwap` pool, whose fee varies.
     #[serde(rename = "feeBps", default, skip_serializing_if = "Option::is_none")]
     pub fee_bps: Option<u128>,
     /// `id`.
@@ -6018,10 +6018,10 @@ pub struct ReadHealthAnswerUpstreams {
     pub reachable: u64,
 }
 
-/// What a script has of a token.
+/// Balance of a script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadOpiV1Brc20BalanceAnswer {
-    /// What no transfer inscription has set aside.
+    /// The balance not reserved by transfer inscriptions.
     pub available_balance: Amount,
     /// `block_height`.
     pub block_height: u32,
@@ -6029,10 +6029,10 @@ pub struct ReadOpiV1Brc20BalanceAnswer {
     pub overall_balance: Amount,
 }
 
-/// What a script has of a token.
+/// Balance of a script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadOpiV1Brc20BalanceOnBlockAnswer {
-    /// What no transfer inscription has set aside.
+    /// The balance not reserved by transfer inscriptions.
     pub available_balance: Amount,
     /// In units of the 18th decimal place, whatever the token's own decimals are
     pub overall_balance: Amount,
@@ -6075,7 +6075,7 @@ pub struct ReadOpiV1Brc20GetHashOfAllCurrentBalancesAnswer {
     pub indexer_version: String,
 }
 
-/// A list under the name that OPI gives it, whatever is in it.
+/// A list under OPI's name for all lists.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadOpiV1Brc20GetValidTxNotesOfTickerAnswer {
     /// `block_height`.
@@ -6115,7 +6115,7 @@ pub struct ReadOpiV1Brc20HistoryAnswer {
     pub events: Vec<Brc20Event>,
 }
 
-/// A list under the name that OPI gives it, whatever is in it.
+/// A list under OPI's name for all lists.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadOpiV1Brc20HoldersAnswer {
     /// `block_height`.
@@ -6124,10 +6124,10 @@ pub struct ReadOpiV1Brc20HoldersAnswer {
     pub unused_txes: Vec<ReadOpiV1Brc20HoldersAnswerUnusedTxesItem>,
 }
 
-/// What a script has of a token.
+/// Balance of a script.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadOpiV1Brc20HoldersAnswerUnusedTxesItem {
-    /// What no transfer inscription has set aside.
+    /// The balance not reserved by transfer inscriptions.
     pub available_balance: Amount,
     /// In units of the 18th decimal place, whatever the token's own decimals are
     pub overall_balance: Amount,
@@ -6182,7 +6182,7 @@ pub struct ReadOpiV1Brc20TokenSummaryAnswer {
 pub struct ReadOrderbookEventsAnswer {
     /// `events`.
     pub events: Vec<OrderEventRecord>,
-    /// Whether there are more now.
+    /// Whether more events are available now.
     pub has_more: bool,
     /// `since` of the next page.
     pub next: u64,
@@ -6675,7 +6675,7 @@ pub struct TokenPage {
     pub total: u64,
 }
 
-/// Where a transaction stands in the chain.
+/// Confirmation status of a transaction.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TransactionStatus {
     /// `block_hash`.
@@ -6758,7 +6758,7 @@ pub struct Utxo {
     /// `null` for a script that has no address form.
     #[serde(default)]
     pub address: Option<String>,
-    /// What the output holds, block:tx to the amount.
+    /// Alkanes of the output, block:tx to the amount.
     pub alkanes: std::collections::BTreeMap<String, UtxoAlkanesValue>,
     /// `confirmations`.
     pub confirmations: u32,
@@ -6805,7 +6805,7 @@ pub struct UtxoAlkanesValue {
 /// `UtxoPage` of the descriptions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct UtxoPage {
-    /// Also those that a limit left out.
+    /// Number of all outputs, including those beyond the limit.
     pub total: u64,
     /// `utxos`.
     pub utxos: Vec<Utxo>,

@@ -5,7 +5,7 @@ use crate::route::{Base, Route, Verb, Wrapping};
 #[allow(unused_imports, reason = "not every document has all")]
 use crate::value::{Amount, NumberOrText, one_of};
 
-/// Says where the source of a module is; needs an admin key.
+/// States the source of a module; needs an admin key.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Attest {
     /// Revision of the library that it is built with.
@@ -20,13 +20,13 @@ pub struct Attest {
     /// Description of the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<std::collections::BTreeMap<String, serde_json::Value>>,
-    /// How much is the same, per cent.
+    /// Share of equal bytes, per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub match_pct: Option<serde_json::Number>,
-    /// For people.
+    /// Free-form note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Where the source is.
+    /// URL of the repository.
     pub repo_url: String,
     /// Compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub struct Attest {
     /// Folder of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subdir: Option<String>,
-    /// The other half of the id.
+    /// Second half of the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx: Option<String>,
     /// `verified` when absent.
@@ -61,7 +61,7 @@ impl Route for Attest {
     type Answer = Attestation;
 }
 
-/// What is known of a contract's source.
+/// The record of a contract's source.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadSourceBlockTx {
     /// The first half of the contract's id.
@@ -163,36 +163,36 @@ impl Route for ReadVerify {
 
 /// Submits a contract's source for verification.
 ///
-/// Dependencies come with the source. Fields that name them are kept with the run and change nothing of the build.
+/// Dependencies come with the source. Fields that name them are recorded with the run and have no effect on the build.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Verify {
     /// The contract, block:tx.
     pub alkane: String,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alkanes_rev: Option<String>,
     /// Lines of KEY=VALUE, or a list of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_env: Option<VerifyBuildEnv>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clang_version: Option<String>,
     /// 40 hex digits, or the name of a branch or tag; the default branch when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze_commit: Option<String>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_date: Option<String>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_pins: Option<String>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_source_form: Option<String>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_url: Option<String>,
     /// Home folder that the build sees.
@@ -212,7 +212,7 @@ pub struct Verify {
     /// Folder of the workspace or package inside the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subdir: Option<String>,
-    /// Kept with the run.
+    /// Recorded with the run; has no effect on the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typo_fix: Option<bool>,
 }
@@ -233,7 +233,7 @@ impl Route for Verify {
     type Answer = RunStart;
 }
 
-/// Where a run is, and how it ended.
+/// State and result of a run.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadVerifyRunId {
     /// The id that the submission answered.
@@ -256,7 +256,7 @@ impl Route for ReadVerifyRunId {
     type Answer = ReadVerifyRunIdAnswer;
 }
 
-/// What an admin says of a module.
+/// The statement of an admin about the source of a module.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Attestation {
     /// Revision of the library that it is built with.
@@ -271,7 +271,7 @@ pub struct Attestation {
     /// As it was submitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub match_pct: Option<serde_json::Number>,
-    /// For people.
+    /// Note for human readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Where its source is.
@@ -282,7 +282,7 @@ pub struct Attestation {
     /// Folder of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subdir: Option<String>,
-    /// `verified` when nothing else is said.
+    /// `verified` when not stated.
     pub verdict: String,
     /// The alkane by which the module was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -291,7 +291,7 @@ pub struct Attestation {
     pub wasm_sha256: String,
 }
 
-/// What a submission had done, and how: beside a source that is shown, so that others can judge it and do the same.
+/// How a submission was built, shown beside its source so that others can check and repeat the build.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct HowBuilt {
     /// Variables that the submission set.
@@ -305,7 +305,7 @@ pub struct HowBuilt {
     pub isolated: bool,
     /// Programs of the submission that ran.
     pub programs: Vec<Program>,
-    /// Whether the same module came of a second build without build scripts.
+    /// Whether a second build without build scripts gave the same module.
     pub repeated: bool,
     /// `rustc --version` of the compiler.
     pub rustc: String,
@@ -363,9 +363,9 @@ pub struct ReadSourceBlockTxAnswer {
 pub struct ReadSourceBlockTxAnswerSource {
     /// `alkane`.
     pub alkane: IdText,
-    /// The newest runs for the module, whatever they found.
+    /// The newest runs for the module, whatever their verdict.
     pub attempts: Vec<ReadSourceBlockTxAnswerSourceAttemptsItem>,
-    /// An admin's word for the same module; it says nothing about these files.
+    /// An admin's attestation of the same module; it does not cover these files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attestation: Option<Attestation>,
     /// `block`.
@@ -410,7 +410,7 @@ pub struct ReadSourceBlockTxAnswerSource {
     pub verified: bool,
 }
 
-/// An attempt at one module, as it stands beside its source.
+/// An attempt at one module, as listed with its source.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadSourceBlockTxAnswerSourceAttemptsItem {
     /// `commit`.
@@ -571,7 +571,7 @@ pub enum ReadSourceBlockTxTreeAnswerTreeNodesItemType {
 /// `ReadVerifyAnswer` of the descriptions.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ReadVerifyAnswer {
-    /// Whether submissions are taken.
+    /// Whether submissions are accepted.
     pub accepts: bool,
     /// `ok`.
     pub ok: bool,
@@ -640,7 +640,7 @@ pub struct Run {
     pub result: Option<RunResult>,
     /// `run_id`.
     pub run_id: String,
-    /// Where a run is.
+    /// Stage of a run.
     pub stage: RunStartStage,
     /// `status`.
     pub status: RunStartStatus,
@@ -669,7 +669,7 @@ pub struct RunResult {
     pub ignored: Vec<String>,
     /// `isolated`.
     pub isolated: bool,
-    /// Share of bytes in sections that are the same, per cent.
+    /// Share of bytes in equal sections, per cent.
     pub match_pct: serde_json::Number,
     /// `package`.
     pub package: String,
@@ -700,7 +700,7 @@ pub struct RunResultSectionsItem {
     pub name: String,
 }
 
-/// What every answer about a run begins with.
+/// Members that every answer about a run begins with.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RunStart {
     /// `alkane`.
@@ -716,13 +716,13 @@ pub struct RunStart {
     pub repo_url: Option<String>,
     /// `run_id`.
     pub run_id: String,
-    /// Where a run is.
+    /// Stage of a run.
     pub stage: RunStartStage,
     /// `status`.
     pub status: RunStartStatus,
 }
 
-/// Where a run is.
+/// Stage of a run.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[derive(Eq)]
 pub enum RunStartStage {
@@ -767,7 +767,7 @@ pub enum RunStartStatus {
     Other(String),
 }
 
-/// How near a built module comes to the deployed one; worst first, so that the better one is the greater.
+/// How similar a built module is to the deployed one; worst first, so that the better one is the greater.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[derive(Eq)]
 pub enum Verdict {

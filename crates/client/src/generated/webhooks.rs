@@ -5,18 +5,18 @@ use crate::method::{Form, Method};
 #[allow(unused_imports, reason = "not every document has all")]
 use crate::value::{Amount, NumberOrText, one_of};
 
-/// A new endpoint; the only time that its secret is shown.
+/// Creates an endpoint. Its secret is shown in this answer only.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct WebhooksCreate {
-    /// Where messages go.
+    /// URL that messages are sent to.
     pub url: String,
-    /// Which events; all when absent.
+    /// Filter of events; all when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<serde_json::Value>,
-    /// Where events begin: the height of a block, or a cursor; with the next block when absent.
+    /// Start of the events: the height of a block, or a cursor; the next block when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<WebhooksCreateFrom>,
-    /// For people.
+    /// Free-form description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -80,21 +80,21 @@ impl Method for WebhooksGet {
     type Answer = Endpoint;
 }
 
-/// Changes an endpoint; what is absent stays as it is.
+/// Changes an endpoint; absent members stay unchanged.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct WebhooksUpdate {
     /// Number of an endpoint.
     pub id: i64,
-    /// Where messages go, also the one that waits.
+    /// URL that messages are sent to, including the pending one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Which events, after the message that waits.
+    /// Filter of events, applied after the pending message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<serde_json::Value>,
-    /// Where events go on: the height of a block, or a cursor. The message that waits is dropped.
+    /// New position: the height of a block, or a cursor. The pending message is dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<WebhooksCreateFrom>,
-    /// For people; empty for none.
+    /// Free-form description; empty for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -138,7 +138,7 @@ impl Method for WebhooksPause {
     type Answer = Endpoint;
 }
 
-/// Goes on where the delivery stopped, with the message that was not acknowledged.
+/// Resumes the delivery with the message that was not acknowledged.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct WebhooksResume {
     /// Number of the endpoint.
@@ -161,7 +161,7 @@ impl Method for WebhooksResume {
     type Answer = Endpoint;
 }
 
-/// A new secret; the only time that it is shown. For a day the one before signs as well.
+/// Replaces the secret; the new one is shown in this answer only. For a day messages are signed with the previous one as well.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct WebhooksRotateSecret {
     /// Number of the endpoint.
@@ -184,7 +184,7 @@ impl Method for WebhooksRotateSecret {
     type Answer = WithSecret;
 }
 
-/// Ends an endpoint; the answer is its last state.
+/// Deletes an endpoint; the answer is its last state.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct WebhooksDelete {
     /// Number of the endpoint.
@@ -246,7 +246,7 @@ pub struct Endpoint {
     pub failing_since: Option<String>,
     /// Attempts that have failed since the last success.
     pub failures: u32,
-    /// As it is applied.
+    /// The filter in its normalised form.
     pub filter: serde_json::Value,
     /// `id`.
     pub id: i64,
@@ -259,13 +259,13 @@ pub struct Endpoint {
     /// `last_success_at`.
     #[serde(default)]
     pub last_success_at: Option<String>,
-    /// `webhook-id` of the message that waits for its acknowledgement.
+    /// `webhook-id` of the message that is not acknowledged yet.
     #[serde(default)]
     pub message_id: Option<String>,
-    /// When the waiting message is sent again, after a failure.
+    /// When the pending message is sent again, after a failure.
     #[serde(default)]
     pub next_attempt_at: Option<String>,
-    /// Until when the secret before the present one signs as well.
+    /// Until when messages are also signed with the previous secret.
     #[serde(default)]
     pub old_secret_until: Option<String>,
     /// `active`; `paused` by its owner; `failing` for too long, `gone` (the server answered 410) or `lost` (the cursor is unknown),
@@ -275,7 +275,7 @@ pub struct Endpoint {
     pub url: String,
 }
 
-/// What came of it.
+/// Result of the delivery.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Tested {
     /// Whether the server acknowledged it.
@@ -287,7 +287,7 @@ pub struct Tested {
     pub error: Option<String>,
     /// `message_id`.
     pub message_id: String,
-    /// Of the server's answer, if there was one.
+    /// HTTP status of the server's answer, if there was one.
     #[serde(default)]
     pub status: Option<u32>,
 }
@@ -299,7 +299,7 @@ WebhooksCreateFrom {
     Text(String),
 } }
 
-/// An endpoint and its secret, which is shown this once.
+/// An endpoint and its secret, which is not shown again.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct WithSecret {
     /// `created_at`.
@@ -315,7 +315,7 @@ pub struct WithSecret {
     pub failing_since: Option<String>,
     /// Attempts that have failed since the last success.
     pub failures: u32,
-    /// As it is applied.
+    /// The filter in its normalised form.
     pub filter: serde_json::Value,
     /// `id`.
     pub id: i64,
@@ -328,13 +328,13 @@ pub struct WithSecret {
     /// `last_success_at`.
     #[serde(default)]
     pub last_success_at: Option<String>,
-    /// `webhook-id` of the message that waits for its acknowledgement.
+    /// `webhook-id` of the message that is not acknowledged yet.
     #[serde(default)]
     pub message_id: Option<String>,
-    /// When the waiting message is sent again, after a failure.
+    /// When the pending message is sent again, after a failure.
     #[serde(default)]
     pub next_attempt_at: Option<String>,
-    /// Until when the secret before the present one signs as well.
+    /// Until when messages are also signed with the previous secret.
     #[serde(default)]
     pub old_secret_until: Option<String>,
     /// `whsec_` and the base64 of 32 bytes.
