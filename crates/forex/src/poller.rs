@@ -146,7 +146,8 @@ impl Poller {
             return;
         }
         let written = tokio::task::spawn_blocking(move || {
-            let mut permit = permit;
+            // Dropped in reverse: who has the permit next finds the log closed.
+            let (mut permit, log) = (permit, log);
             let all = || board.by_source().iter().map(|(name, quotes)| history::record(name, quotes)).collect();
             let written = history::append(&log, &record, all);
             *permit = written.is_ok();
