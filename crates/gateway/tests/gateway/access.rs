@@ -143,7 +143,7 @@ async fn segments_that_are_no_key_are_401() {
 }
 
 #[tokio::test]
-async fn nobody_in_particular_may_use_the_shared_endpoint_and_the_rest_routes() {
+async fn anonymous_callers_may_use_the_shared_endpoint_and_the_rest_routes() {
     let instance = Instance::start().await;
     assert_eq!(instance.post("/v4/jsonrpc", COUNT).await.json()["result"], 3);
     assert_eq!(instance.get("/v4/api/indexer/height").await.status, 200);

@@ -60,7 +60,7 @@ async fn an_account_with_management_access_creates_lists_rerolls_and_revokes_its
     let started = Instant::now();
     let revoked = call(&instance, &path, "admin_revokeApiKey", json!([{"id": rerolled["result"]["id"]}])).await;
     assert!(revoked["result"]["revokedAt"].is_string(), "{revoked}");
-    assert!(started.elapsed() >= LEASE, "told only when it is true for every process");
+    assert!(started.elapsed() >= LEASE, "reported only when it is true for every process");
     assert_eq!(instance.post(&format!("/v4/{fresh}"), COUNT).await.status, 401);
     let actors: Vec<String> = instance.keys.audit(3).await.unwrap().into_iter().map(|row| row.actor).collect();
     assert!(actors.iter().all(|actor| actor == "key:2"), "{actors:?}");

@@ -15,7 +15,7 @@ use prost::Message;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town::market_blocks;
+use crate::market_chain::market_blocks;
 
 const SEED: u64 = 5;
 /// Blocks of the founding and of a while of trade.
@@ -225,8 +225,8 @@ async fn code_and_quotes_are_what_the_contract_has_and_answers() {
         let simulated = scene.0.result("alkanes_simulate", call).await;
         let data = simulated["execution"]["data"].as_str().unwrap_or_else(|| panic!("{place}: {simulated}"));
         let data = Vec::from_hex(data.trim_start_matches("0x")).unwrap();
-        let told = u128::from_le_bytes(data[..16].try_into().unwrap());
+        let reported = u128::from_le_bytes(data[..16].try_into().unwrap());
         assert!(data.len() == 32 && quote.ok, "{quote:?} {simulated}");
-        assert_eq!(quote.amount_out, told.to_string(), "{place}");
+        assert_eq!(quote.amount_out, reported.to_string(), "{place}");
     }
 }

@@ -94,11 +94,11 @@ impl Chain {
         let mut contracts: Vec<Box<dyn Module>> = Vec::new();
         if let Some(engine) = engine {
             let module = AlkanesModule::new(Box::new(engine), network);
-            contracts.push(Box::new(module.with_parameters(crate::town::parameters(network))));
+            contracts.push(Box::new(module.with_parameters(crate::market_chain::parameters(network))));
         }
         if markets {
             contracts.push(Box::new(AmmModule::new(Parameters::default())));
-            contracts.push(Box::new(crate::town::pools_module(network)));
+            contracts.push(Box::new(crate::market_chain::pools_module(network)));
         }
         if let Some(options) = ordinals {
             contracts.push(Box::new(OrdinalsModule::new(network, options)));

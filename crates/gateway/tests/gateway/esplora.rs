@@ -254,7 +254,7 @@ async fn unconfirmed_transactions_show_and_what_they_spend_is_no_longer_unspent(
 }
 
 #[tokio::test]
-async fn a_transaction_that_the_index_has_confirmed_is_not_told_twice() {
+async fn a_transaction_that_the_index_has_confirmed_is_not_listed_twice() {
     let instance = Instance::start().await;
     let confirmed = instance.chain.blocks[3].txdata[1].clone();
     instance.node.add_unconfirmed(&confirmed);

@@ -243,7 +243,7 @@ async fn a_script_counts_once_whatever_it_asks() {
     let left = |response: &crate::client::Response| -> u32 {
         response.header("x-ratelimit-remaining").unwrap().parse().unwrap()
     };
-    crate::limits::room_in_minute(20).await;
+    crate::limits::wait_for_time_in_minute(20).await;
     let first = instance.post(&path, &body).await;
     assert_eq!(first.json()["result"]["calls"], 100);
     let second = instance.post(&path, &body).await;

@@ -9,7 +9,7 @@ use paraffin_primitives::Network;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town::market_blocks;
+use crate::market_chain::market_blocks;
 
 const SEED: u64 = 7;
 /// Blocks of the founding and of some trade.

@@ -292,14 +292,14 @@ async fn forms_of_shipped_clients_are_read_as_ord_reads_them() {
     // One sat under each of its names.
     let record = instance.result("ord_inscription", json!([first])).await;
     let sat = record["sat"].as_u64().unwrap();
-    let told = instance.result("ord_sat", json!([sat])).await;
+    let reported = instance.result("ord_sat", json!([sat])).await;
     for name in ["name", "decimal", "degree", "percentile"] {
-        assert_eq!(instance.result("ord_sat", json!([told[name]])).await, told, "{name}");
+        assert_eq!(instance.result("ord_sat", json!([reported[name]])).await, reported, "{name}");
     }
-    let on_sat = told["inscriptions"].as_array().unwrap();
+    let on_sat = reported["inscriptions"].as_array().unwrap();
     assert_eq!(on_sat[0], json!(first));
     let page = |page: u32, ids: &Value| json!({ "ids": ids, "more": false, "page": page });
-    assert_eq!(instance.result("ord_r:sat", json!([sat])).await, page(0, &told["inscriptions"]));
+    assert_eq!(instance.result("ord_r:sat", json!([sat])).await, page(0, &reported["inscriptions"]));
     assert_eq!(instance.result("ord_r:sat", json!([sat.to_string(), "1"])).await, page(1, &json!([])));
     // A number that no sat has is no mistake to ord.
     assert_eq!(instance.result("ord_r:sat", json!([u64::MAX])).await, page(0, &json!([])));
@@ -310,7 +310,7 @@ async fn forms_of_shipped_clients_are_read_as_ord_reads_them() {
         (json!(i64::MIN), None),
         (json!(i64::MAX), None),
     ] {
-        let found = instance.result("ord_r:sat::at", json!([told["decimal"], place])).await;
+        let found = instance.result("ord_r:sat::at", json!([reported["decimal"], place])).await;
         assert_eq!(found, json!({ "id": expected }), "{place}");
     }
 

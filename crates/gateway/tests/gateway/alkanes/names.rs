@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::scenario::{CREATE, Scenario, TOKEN, calling, contract, text};
 use crate::chain::{script_of, taproot};
 use crate::instance::{Instance, Setup};
-use crate::town::market_blocks;
+use crate::market_chain::market_blocks;
 
 const FIRST: AlkaneId = AlkaneId { block: 2, tx: 2 };
 const SECOND: AlkaneId = AlkaneId { block: 2, tx: 3 };
@@ -86,8 +86,8 @@ async fn after_a_reorg_no_token_has_the_name_of_the_one_that_had_its_id() {
     mine(&mut instance, vec![]);
     assert_eq!(names(&instance, FIRST).await, [Some("Xerus".to_owned()), Some("Xerus".to_owned())]);
     let response = instance.get(&path).await;
-    let (tag, told) = (response.header("etag").unwrap().to_owned(), response.json());
-    assert_eq!(instance.get(&path).await.json(), told);
+    let (tag, reported) = (response.header("etag").unwrap().to_owned(), response.json());
+    assert_eq!(instance.get(&path).await.json(), reported);
     assert_eq!(instance.send("GET", &path, &[("If-None-Match", &tag)], "").await.status, 304);
 }
 

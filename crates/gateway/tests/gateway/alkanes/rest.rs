@@ -255,7 +255,7 @@ async fn get_intent_history_tells_no_success_of_a_message_whose_transaction_is_v
 }
 
 #[tokio::test]
-async fn the_routes_without_envelope_tell_balances_holders_and_storage() {
+async fn the_routes_without_envelope_answer_balances_holders_and_storage() {
     let Scenario { instance, deploy, mint } = Scenario::start().await;
     let (_, balances) = post(&instance, "get-address-balances", json!({ "address": instance.payee })).await;
     assert_eq!(balances, json!({ "ok": true, "address": instance.payee, "balances": { "2:1": "100" } }));
@@ -299,8 +299,8 @@ async fn the_routes_without_envelope_tell_balances_holders_and_storage() {
         );
     }
     for route in ["get-holders", "get-holder-count", "get-holders-count"] {
-        let (status, told) = post(&instance, route, json!({ "alkaneId": "2:999" })).await;
-        assert_eq!((status, &told["code"]), (404, &json!("NOT_FOUND")), "{route}: {told}");
+        let (status, reported) = post(&instance, route, json!({ "alkaneId": "2:999" })).await;
+        assert_eq!((status, &reported["code"]), (404, &json!("NOT_FOUND")), "{route}: {reported}");
     }
     let enveloped = data(&instance, "get-holders", json!({ "alkaneId": token_id(), "minBalance": "101" })).await;
     assert_eq!(enveloped["total"], 1);

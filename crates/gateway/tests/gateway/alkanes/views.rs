@@ -219,7 +219,7 @@ async fn object_views_answer_json() {
 }
 
 #[tokio::test]
-async fn hashes_digests_and_snapshots_are_told() {
+async fn hashes_digests_and_snapshots_are_reported() {
     let Scenario { instance, .. } = Scenario::start().await;
     let hash = |height: usize| format!("0x{}", instance.chain.blocks[height].block_hash());
     for (params, height) in [(json!([3]), 3), (json!(["3"]), 3), (json!([]), 6), (json!(["latest"]), 6)] {
@@ -248,9 +248,9 @@ async fn hashes_digests_and_snapshots_are_told() {
     {
         assert_eq!(instance.error("metashrew_blockdigest", params.clone()).await.0, code, "{params}");
     }
-    let told: serde_json::Value =
+    let reported: serde_json::Value =
         serde_json::from_str(instance.result("metashrew_snapshot", json!([])).await.as_str().unwrap()).unwrap();
-    assert_eq!((&told["indexed_height"], &told["enabled"]), (&json!(6), &json!(false)));
+    assert_eq!((&reported["indexed_height"], &reported["enabled"]), (&json!(6), &json!(false)));
 }
 
 #[tokio::test]

@@ -116,8 +116,8 @@ async fn candles_are_those_of_the_executed_trades_for_every_timeframe_and_side()
                 let expected = expected(&buckets, side);
                 let ask = json!({ "pool": text(pool), "timeframe": name, "side": side });
                 let (candles, answer) = all(&scene, ask.clone(), 3).await;
-                let told: Vec<Value> = candles.iter().cloned().map(without_end).collect();
-                assert_eq!(told, expected, "{pool} {name} {side}");
+                let reported: Vec<Value> = candles.iter().cloned().map(without_end).collect();
+                assert_eq!(reported, expected, "{pool} {name} {side}");
                 for candle in &candles {
                     let end: u32 = candle["close_time"].as_str().unwrap().parse().unwrap();
                     let begin = u32::try_from(candle["ts"].as_u64().unwrap()).unwrap();
@@ -190,9 +190,9 @@ async fn what_is_no_timeframe_no_side_or_no_pool_is_said_and_never_taken_for_ano
     let default = scene.ok("ammdata.get_candles", json!({ "pool": pool })).await;
     let head = ["timeframe", "side", "page", "limit"].map(|name| default[name].clone());
     assert_eq!(json!(head), json!(["1h", "base", 0, 100]));
-    for (asked, told) in [("m10", "10m"), ("h1", "1h"), ("d1", "1d"), ("w1", "1w"), ("m1", "1M")] {
+    for (asked, reported) in [("m10", "10m"), ("h1", "1h"), ("d1", "1d"), ("w1", "1w"), ("m1", "1M")] {
         let answer = scene.ok("ammdata.get_candles", json!({ "pool": pool, "timeframe": asked })).await;
-        assert_eq!(answer["timeframe"], told);
+        assert_eq!(answer["timeframe"], reported);
     }
     let refused = |ask: Value| {
         let scene = &scene;

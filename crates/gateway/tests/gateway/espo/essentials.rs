@@ -58,13 +58,13 @@ async fn what_addresses_hold_is_what_their_unspent_outputs_hold_now_and_then() {
             let ask = json!({ "address": address, "include_outpoints": true, "height": height });
             let answer = scene.ok("get_address_balances", ask).await;
             assert_eq!(answer["address"], json!(address));
-            let told: Holdings = answer["balances"]
+            let reported: Holdings = answer["balances"]
                 .as_object()
                 .unwrap()
                 .iter()
                 .map(|(id, amount)| (id.parse().unwrap(), number(amount)))
                 .collect();
-            assert_eq!(told, held);
+            assert_eq!(reported, held);
             let outputs: BTreeMap<String, Holdings> = unspent
                 .iter()
                 .filter(|(_, output)| output.script_pubkey == script)
@@ -173,12 +173,12 @@ async fn holders_are_the_scripts_that_hold_and_pages_of_them_leave_none_out() {
         assert!(expected.len() > 2);
         let all = scene.ok("get_holders", json!({ "alkane": text(id) })).await;
         let items = all["items"].as_array().unwrap();
-        let mut told: Vec<(u128, String)> =
+        let mut reported: Vec<(u128, String)> =
             items.iter().map(|item| (number(&item["amount"]), item["address"].as_str().unwrap().to_owned())).collect();
-        assert!(told.windows(2).all(|pair| pair[0].0 >= pair[1].0));
-        told.sort();
-        told.reverse();
-        assert_eq!(told, expected);
+        assert!(reported.windows(2).all(|pair| pair[0].0 >= pair[1].0));
+        reported.sort();
+        reported.reverse();
+        assert_eq!(reported, expected);
         let head = (&all["page"], &all["limit"], &all["total"], &all["has_more"]);
         assert_eq!(head, (&json!(0), &json!(100), &json!(expected.len()), &json!(false)));
         let count = scene.ok("get_holders_count", json!({ "alkane": text(id) })).await;
@@ -223,18 +223,18 @@ async fn holders_are_the_scripts_that_hold_and_pages_of_them_leave_none_out() {
         let amounts = held.iter().filter_map(|(script, held)| Some((*held.get(&DIESEL)?, scene.address(script))));
         let expected: BTreeSet<(u128, String)> = amounts.collect();
         let ask = |page: usize| json!({ "alkane": text(DIESEL), "height": height, "page": page, "limit": 2 });
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for page in 0..expected.len().div_ceil(2) {
             let answer = scene.ok("get_holders", ask(page)).await;
             assert_eq!(answer["total"], expected.len());
             let items = answer["items"].as_array().unwrap().clone();
-            told.extend(
+            reported.extend(
                 items.iter().map(|item| (number(&item["amount"]), item["address"].as_str().unwrap().to_owned())),
             );
         }
-        assert!(told.windows(2).all(|pair| pair[0].0 >= pair[1].0));
+        assert!(reported.windows(2).all(|pair| pair[0].0 >= pair[1].0));
         changed += usize::from(held != holdings);
-        assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), expected, "at {height}");
+        assert_eq!(reported.into_iter().collect::<BTreeSet<_>>(), expected, "at {height}");
         let count = scene.ok("get_holders_count", json!({ "alkane": text(DIESEL), "height": height })).await;
         assert_eq!(count["count"], expected.len());
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::markets::pools;
 use super::scene::{Scene, number, text};
-use crate::town;
+use crate::market_chain;
 
 /// Opcodes of the factory.
 const CREATE_POOL: u128 = 1;
@@ -31,7 +31,7 @@ impl Trading {
         let mut town = Town::new(5);
         town.grow(114).unwrap();
         town.market.observe(&town.node).unwrap();
-        let scene = Scene::over(town::blocks(&town)).await;
+        let scene = Scene::over(market_chain::blocks(&town)).await;
         Self { town, scene }
     }
 
@@ -300,7 +300,7 @@ async fn the_best_cycle_pays_on_chain_what_was_told() {
 async fn traders_leave_cycles_that_pay_in_a_triangle_of_pools() {
     let mut town = Town::with_triangle(1);
     town.grow(160).unwrap();
-    let scene = Scene::over(town::blocks(&town)).await;
+    let scene = Scene::over(market_chain::blocks(&town)).await;
     for token in [DIESEL, WRAPPED_BITCOIN] {
         let mut paying = 0;
         for height in 112..=scene.height() {

@@ -9,7 +9,7 @@ use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town;
+use crate::market_chain;
 
 /// What the outputs of a script hold, by alkane.
 pub(super) type Holdings = BTreeMap<AlkaneId, u128>;
@@ -20,7 +20,7 @@ pub(super) struct Scene {
 
 impl Scene {
     pub(super) async fn start(seed: u64, height: u32) -> Self {
-        Self::over(town::market_blocks(seed, height)).await
+        Self::over(market_chain::market_blocks(seed, height)).await
     }
 
     pub(super) async fn over(blocks: Vec<Block>) -> Self {

@@ -57,7 +57,7 @@ fn hex(bytes: &[u8]) -> String {
     format!("0x{}", bytes.to_lower_hex_string())
 }
 
-fn told(items: &Value) -> BTreeMap<String, String> {
+fn reported(items: &Value) -> BTreeMap<String, String> {
     let items = items.as_object().unwrap().iter();
     items.map(|(key, item)| (key.clone(), item["value_hex"].as_str().unwrap().to_owned())).collect()
 }
@@ -84,7 +84,7 @@ async fn keys_are_what_calls_stored_now_and_then_each_under_its_own_bytes() {
             }
             let ask = json!({ "alkane": text(contract), "height": height, "limit": 10_000 });
             let answer = scene.ok("get_keys", ask).await;
-            assert_eq!(told(&answer["items"]), expected, "{contract} {height}");
+            assert_eq!(reported(&answer["items"]), expected, "{contract} {height}");
             let items = answer["items"].as_object().unwrap();
             for (key, writer) in writers(&scene, contract, height) {
                 assert_eq!(items[&key]["last_txid"], writer, "{contract} {height} {key}");
@@ -96,7 +96,7 @@ async fn keys_are_what_calls_stored_now_and_then_each_under_its_own_bytes() {
                 let answer = scene.ok("essentials.get_keys", ask).await;
                 assert_eq!(answer["total"], expected.len());
                 assert!(answer["items"].as_object().unwrap().len() <= 3);
-                paged.extend(told(&answer["items"]));
+                paged.extend(reported(&answer["items"]));
                 if answer["has_more"] == false {
                     break;
                 }

@@ -105,15 +105,15 @@ async fn whatever_a_server_says_callers_get_an_error_of_ours_in_time() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_away_is_told_as_such_and_asked_again() {
+async fn an_unavailable_server_is_reported_and_retried() {
     let port = {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
         listener.local_addr().unwrap().port()
     };
     let instance = asking(&format!("http://127.0.0.1:{port}")).await;
     let error = instance.call("ord_blockheight", json!([])).await["error"].clone();
-    let told = json!({ "code": -32603, "message": "the ord server is not available", "data": { "code": "UPSTREAM_UNAVAILABLE" } });
-    assert_eq!(error, told);
+    let reported = json!({ "code": -32603, "message": "the ord server is not available", "data": { "code": "UPSTREAM_UNAVAILABLE" } });
+    assert_eq!(error, reported);
     // What the family does not answer goes on.
     assert_eq!(instance.result("btc_getblockcount", json!([])).await, 3);
 }
@@ -166,9 +166,9 @@ async fn lists_have_our_own_limit() {
 /// A server of the operator is shared among callers as the node is.
 #[tokio::test]
 async fn one_caller_does_not_take_all_requests_to_a_server() {
-    let server = Upstream::start(|asked| {
+    let server = Upstream::start(|received| {
         Box::pin(async move {
-            let slow = asked.path.contains("/block/");
+            let slow = received.path.contains("/block/");
             let text = || answer(200, "", "7");
             if slow { Reaction::Late(Duration::from_secs(8), b"HTTP/1.1 500 X\r\n\r\n".to_vec()) } else { text() }
         })

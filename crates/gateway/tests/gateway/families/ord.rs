@@ -102,9 +102,9 @@ async fn every_method_answers_alike_from_a_server_of_ord_and_from_our_own_index(
     let text = asking.post(&asking.keyed(""), body).await.text().to_owned();
     assert!(text.contains(r#""premine":340282366920938463463374607431768211448,"#), "{text}");
     // Nothing that a caller wrote has left its place in the path.
-    for asked in server.asked() {
+    for received in server.requests() {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:?=-_".contains(&byte);
-        assert!(asked.path.bytes().all(is_plain), "{}", asked.path);
+        assert!(received.path.bytes().all(is_plain), "{}", received.path);
     }
 }
 
@@ -126,12 +126,12 @@ async fn multicalls_and_scripts_reach_the_server() {
 /// Content that was stored packed is answered as it is stored, whatever the server would rather do.
 #[tokio::test]
 async fn encoded_content_is_answered_as_it_is_stored() {
-    let server = Upstream::start(|asked| {
+    let server = Upstream::start(|received| {
         Box::pin(async move {
-            let accepted = asked.head.lines().find_map(|line| line.strip_prefix("accept-encoding: ")).unwrap();
+            let accepted = received.head.lines().find_map(|line| line.strip_prefix("accept-encoding: ")).unwrap();
             // As the published program: content of an encoding goes to who names it, other content is packed for who prefers
             // that.
-            let stored = if asked.path.ends_with("1i0") { "br" } else { "zstd" };
+            let stored = if received.path.ends_with("1i0") { "br" } else { "zstd" };
             let names = accepted.split(',').map(|part| part.split(';').next().unwrap().trim().to_owned());
             if names.collect::<Vec<_>>().contains(&stored.to_owned()) {
                 assert!(accepted.contains(&format!("{stored};q=0")), "{accepted}");
@@ -145,11 +145,11 @@ async fn encoded_content_is_answered_as_it_is_stored() {
     for id in [format!("{}i0", "11".repeat(32)), format!("{}i0", "22".repeat(32))] {
         assert_eq!(asking.result("ord_content", json!([id])).await, "cGFja2Vk", "{id}");
     }
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[tokio::test]
-async fn a_server_without_an_index_of_addresses_is_told_as_such() {
+async fn a_server_without_an_address_index_is_reported() {
     let server = Upstream::always(|| answer(404, "", "this server has no address index")).await;
     let asking = asking(ord_at(&server.url())).await;
     let payee = asking.payee.clone();
@@ -180,5 +180,5 @@ async fn requests_to_the_server_at_the_same_time_are_bounded() {
     while let Some(answer) = calls.join_next().await {
         assert_eq!(answer.unwrap().json()["result"], 7);
     }
-    assert_eq!((server.asked().len(), server.most_open()), (8, 2));
+    assert_eq!((server.requests().len(), server.most_open()), (8, 2));
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::upstream::{Asked, Reaction, Upstream, answer};
+use super::upstream::{Reaction, ReceivedRequest, Upstream, answer};
 use crate::client::request;
 use crate::instance::Instance;
 
@@ -19,9 +19,9 @@ struct Index {
 /// Starts a server that answers from `instance`.
 pub(super) async fn start(instance: &Instance) -> Upstream {
     let index = Index { address: instance.address, path: instance.keyed("") };
-    Upstream::start(move |asked| {
+    Upstream::start(move |received| {
         let index = index.clone();
-        Box::pin(async move { react(&index, &asked).await })
+        Box::pin(async move { react(&index, &received).await })
     })
     .await
 }
@@ -55,8 +55,8 @@ async fn absent_content(index: &Index, id: &str) -> String {
     }
 }
 
-async fn react(index: &Index, asked: &Asked) -> Reaction {
-    let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+async fn react(index: &Index, received: &ReceivedRequest) -> Reaction {
+    let (path, query) = received.path.split_once('?').unwrap_or((&received.path, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     let number = |text: &str| text.parse::<u64>().unwrap();
     let (method, params) = match parts.as_slice() {
@@ -79,7 +79,7 @@ async fn react(index: &Index, asked: &Asked) -> Reaction {
         _ => return answer(404, "", "no such route"),
     };
     // Only the pages of the browser have no JSON form.
-    assert!(asked.head.contains("accept: application/json\r\n"), "{}", asked.head);
+    assert!(received.head.contains("accept: application/json\r\n"), "{}", received.head);
     let Some(result) = ask(index, method, params).await else {
         let id = parts.last().unwrap();
         return match method {

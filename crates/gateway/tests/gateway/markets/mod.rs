@@ -15,7 +15,7 @@ use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town;
+use crate::market_chain;
 use truth::{Deed, Truth};
 
 /// A seed whose market does everything there is within a short time.
@@ -24,19 +24,19 @@ const SEED: u64 = 7;
 const HEIGHT: u32 = 190;
 
 /// A running instance over the market, and what happened on it.
-struct Bazaar {
+struct MarketFixture {
     instance: Instance,
     truth: Truth,
 }
 
-impl Bazaar {
+impl MarketFixture {
     async fn open() -> Self {
         let keyed = [
             (KeyedSurface::Udf, KeyedHandler::udf()),
             (KeyedSurface::Dexscreener, KeyedHandler::dexscreener()),
             (KeyedSurface::Coingecko, KeyedHandler::coingecko()),
         ];
-        let market = Some(town::market_blocks(SEED, HEIGHT));
+        let market = Some(market_chain::market_blocks(SEED, HEIGHT));
         let instance = Instance::with(Setup { market, keyed: keyed.into_iter().collect(), ..Setup::default() }).await;
         let truth = Truth::read(&instance.state.snapshot(), &instance.chain.blocks);
         Self { instance, truth }
@@ -86,10 +86,10 @@ fn list<'v>(data: &'v Value, name: &str) -> &'v [Value] {
     data[name].as_array().unwrap_or_else(|| panic!("no {name} in {data}"))
 }
 
-/// Every member of `expected` stands in `told` and is equal.
+/// Every member of `expected` stands in `reported` and is equal.
 #[track_caller]
-fn assert_tells(told: &Value, expected: &Value) {
+fn assert_contains(reported: &Value, expected: &Value) {
     for (name, value) in expected.as_object().expect("an object") {
-        assert_eq!(&told[name], value, "{name} of {told}");
+        assert_eq!(&reported[name], value, "{name} of {reported}");
     }
 }

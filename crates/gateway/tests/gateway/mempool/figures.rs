@@ -14,8 +14,11 @@ async fn figure(instance: &Instance, name: &str) -> Option<f64> {
 }
 
 async fn expect(instance: &Instance, name: &str, value: f64) {
-    let told = figure(instance, name).await;
-    assert!(told.is_some_and(|told| (told - value).abs() < 1e-9), "{name}: {told:?} instead of {value}");
+    let reported = figure(instance, name).await;
+    assert!(
+        reported.is_some_and(|reported| (reported - value).abs() < 1e-9),
+        "{name}: {reported:?} instead of {value}"
+    );
 }
 
 #[allow(clippy::cast_precision_loss)] // small numbers

@@ -356,8 +356,8 @@ async fn the_hash_over_all_balances_is_computed_once_for_a_block() {
     ];
     lines.sort();
     let hash = sha256::Hash::hash(lines.join("|").as_bytes()).to_string();
-    let asked = (0..20).map(|_| result(&instance, "get_hash_of_all_current_balances"));
-    for answer in futures_util::future::join_all(asked).await {
+    let calls = (0..20).map(|_| result(&instance, "get_hash_of_all_current_balances"));
+    for answer in futures_util::future::join_all(calls).await {
         assert_eq!((&answer["current_balances_hash"], &answer["block_height"]), (&json!(hash), &json!(3)));
     }
 }
@@ -415,8 +415,8 @@ async fn answers_have_the_members_of_their_description() {
         ("get_hash_of_all_current_balances", String::new()),
     ] {
         let answer = result(&instance, &format!("{path}?{query}")).await;
-        let told = &document["paths"][format!("/opi/v1/brc20/{path}")]["get"];
-        let schema = &told["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["result"];
+        let reported = &document["paths"][format!("/opi/v1/brc20/{path}")]["get"];
+        let schema = &reported["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["result"];
         check_members(path, &answer, schema, &document);
     }
 }

@@ -13,12 +13,12 @@ use crate::client::Response;
 use crate::instance::{Instance, Setup};
 
 /// A module that is given what happens to inscriptions.
-struct Told {
+struct ScriptedModule {
     tokens: Brc20Module,
     blocks: Vec<Vec<InscriptionEvent>>,
 }
 
-impl Module for Told {
+impl Module for ScriptedModule {
     fn schema(&self) -> ModuleSchema {
         ModuleSchema { id: MODULE, name: "ordinals", version: TABLES_VERSION, tables: &TABLES, reads: &[] }
     }
@@ -30,7 +30,7 @@ impl Module for Told {
 }
 
 pub(super) fn module(blocks: Vec<Vec<InscriptionEvent>>) -> Box<dyn Module> {
-    Box::new(Told { tokens: Brc20Module::new(Network::Regtest), blocks })
+    Box::new(ScriptedModule { tokens: Brc20Module::new(Network::Regtest), blocks })
 }
 
 pub(super) fn address(who: u8) -> String {

@@ -18,14 +18,14 @@ pub(super) const BOOK: &str = "orbitals:mainnet:book:*";
 pub(crate) const FIRE: &str = "orbitals:mainnet:module:fire-pos";
 
 /// An instance with an orderbook, and an admin key.
-pub(crate) struct Town {
+pub(crate) struct OrderbookFixture {
     pub(crate) instance: Instance,
     pub(super) orderbook: Arc<Orderbook>,
     pub(super) admin: String,
     _folder: tempfile::TempDir,
 }
 
-impl Town {
+impl OrderbookFixture {
     pub(super) async fn with(limits: Limits) -> Self {
         Self::of(limits, Setup::default()).await
     }

@@ -28,7 +28,7 @@ async fn status_from(client: &str, address: SocketAddr, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn who_guesses_is_slowed_down_before_the_store_is_asked_and_nobody_else_is() {
+async fn a_guessing_client_is_throttled_before_the_key_store_is_queried_and_others_are_not() {
     let instance = Instance::start().await;
     let known = instance.keyed("");
     assert_eq!(instance.post(&known, COUNT).await.status, 200);
