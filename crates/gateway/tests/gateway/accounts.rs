@@ -175,7 +175,7 @@ async fn an_extended_key_with_10_000_used_addresses_is_answered_whole() {
     let listed = utxos(&instance, &key).await;
     assert_eq!((listed["utxos"].as_array().unwrap().len(), &listed["total"]), (10_002, &json!(10_002)));
 
-    // One that is larger than the limit is refused in a sentence that says what to do.
+    // An account larger than the limit is refused with a message that says what to do.
     let mut setup = Setup::default();
     setup.config.limits.account_scripts_max = 100;
     let small = Instance::with(setup).await;

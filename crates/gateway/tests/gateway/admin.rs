@@ -90,7 +90,7 @@ async fn without_management_access_nothing_is_managed_and_other_accounts_do_not_
             );
         }
     }
-    assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200, "the stranger's key works on");
+    assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200, "the key of the other account still works");
     assert_eq!(call(&instance, &path, "admin_nothing", json!({})).await["error"]["code"], -32601);
 }
 
@@ -207,7 +207,7 @@ async fn the_usage_of_an_account_is_listed_with_what_was_refused_and_what_failed
     assert_eq!(instance.get(&format!("/v4/{key}/no-such-route")).await.status, 404);
     assert_eq!(instance.get(&format!("/v4/{key}/opi/v1/brc20/no-such-route")).await.status, 404);
     assert_eq!(instance.post(&format!("/v4/{key}"), COUNT).await.status, 429);
-    // What needs no key and what has an unknown one is counted for none of them.
+    // Requests without a key or with an unknown one are counted for no account.
     assert_eq!(instance.get("/health").await.status, 200);
     assert_eq!(instance.post(&format!("/v4/{}", "0".repeat(32)), COUNT).await.status, 401);
     let usage = call(&instance, &path, "admin_getUsage", json!([{"days": 2}])).await["result"].clone();
@@ -265,7 +265,7 @@ async fn a_request_whose_client_disconnects_is_counted() {
     let instance = Instance::start().await;
     let path = instance.keyed("");
     let mut stream = tokio::net::TcpStream::connect(instance.address).await.unwrap();
-    // The body that is announced never comes.
+    // The announced body is never sent.
     let head = format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n");
     tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;

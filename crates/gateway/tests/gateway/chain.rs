@@ -144,7 +144,7 @@ impl Chain {
         self.blocks.push(block);
     }
 
-    /// Takes the newest block away again.
+    /// Removes the newest block.
     pub(crate) fn undo(&mut self) {
         self.writer.undo_block().unwrap();
         self.blocks.pop();

@@ -68,7 +68,7 @@ async fn surfaces_whose_shapes_may_change_are_labelled() {
     assert!(orderbook.contains("The surface is beta: its shapes may change."));
 }
 
-/// `/` is a page for browsers. For whatever else is sent there it is a path like any that does not exist.
+/// `/` is a page for browsers. Any other request to it is answered like one to an unknown path.
 #[tokio::test]
 async fn the_first_page_leads_to_the_others() {
     let instance = Instance::start().await;
@@ -201,7 +201,7 @@ async fn message_files_are_those_of_the_repository() {
     }
 }
 
-/// The pages may run their own scripts alone, and send requests to this instance alone.
+/// The pages may run only their own scripts, and send requests only to this instance.
 #[tokio::test]
 async fn the_pages_take_nothing_from_elsewhere() {
     let instance = Instance::start().await;
@@ -253,7 +253,7 @@ async fn an_answer_has_what_its_description_requires() {
     }
 }
 
-/// What the orderbook answers has exactly the members that are described.
+/// Answers of the orderbook have exactly the described members.
 #[tokio::test]
 async fn answers_of_the_orderbook_are_those_described() {
     let orders = crate::orderbook::OrderbookFixture::start().await;

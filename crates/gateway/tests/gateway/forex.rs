@@ -85,7 +85,7 @@ async fn rates_have_the_members_of_the_seed() {
     assert_eq!((&reported["base"], &reported["rates"]), (&json!("EUR"), &json!({ "EUR": "1", "USD": "1.6" })));
     assert_eq!(reported["missing"], json!(["XXX", "GBP"]));
     assert_eq!(reported["missing_reasons"], json!({ "XXX": "unsupported", "GBP": "no_quotes" }));
-    // Null stands for what is not there, and what was not asked for is left out.
+    // Null counts as absent, and members that were not requested are left out.
     let reported = result(&instance, "forex_rates", json!({ "base": null, "quotes": [], "provenance": null })).await;
     assert_eq!((&reported["rates"], &reported["missing"]), (&json!({ "USD": "1" }), &json!([])));
     assert_eq!((&reported["as_of_unix"], &reported["stale"]), (&json!(time), &json!(false)));

@@ -1,4 +1,4 @@
-//! `metashrew_*` where an indexer program answers in the place of the contract index.
+//! `metashrew_*` where an indexer program answers instead of the contract index.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
 
-/// Answers with what it was asked, and fails as the view's name says.
+/// A program that echoes its parameters, or fails as the view's name says.
 struct EchoProgram;
 
 impl HostedProgram for EchoProgram {

@@ -1,4 +1,4 @@
-//! What no client should do, and what happens then.
+//! Misbehaving clients.
 
 use std::time::{Duration, Instant};
 

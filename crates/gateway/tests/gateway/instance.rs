@@ -63,7 +63,7 @@ pub(crate) struct Setup {
     pub(crate) alone: bool,
     /// The contract index.
     pub(crate) alkanes: Option<AlkanesParts>,
-    /// A program that answers in the place of the contract index.
+    /// A program that answers instead of the contract index.
     pub(crate) hosted: Option<Arc<dyn paraffin_gateway::HostedProgram>>,
     /// How inscriptions and runes are indexed, where they are.
     pub(crate) ordinals: Option<OrdinalsOptions>,
@@ -75,9 +75,9 @@ pub(crate) struct Setup {
     pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
     /// The live set.
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
-    /// Servers that answer families in the place of the index.
+    /// Servers that answer families instead of the index.
     pub(crate) families: Families,
-    /// Scripts, which are kept in the store of the keys.
+    /// Scripts, saved in the key store.
     pub(crate) scripts: Option<MakeScripts>,
     /// Webhooks with these settings.
     pub(crate) webhooks: Option<paraffin_webhooks::WebhookSettings>,

@@ -1,4 +1,4 @@
-//! How much a caller may.
+//! Limits of a caller.
 
 use std::time::{Duration, Instant};
 
@@ -184,7 +184,7 @@ async fn calls_of_a_caller_in_a_minute_are_bounded_beside_his_requests() {
     let error = cut.json()[8]["error"].clone();
     assert_eq!(error["data"]["code"], "BUDGET_EXCEEDED");
     assert!(error["message"].as_str().unwrap().contains("next minute"), "{error}");
-    // Who has no limit has none here.
+    // A caller without a limit has none here either.
     for _ in 0..5 {
         assert_eq!(results(&instance.post(&instance.keyed(""), batch(10)).await), 10);
     }
@@ -193,7 +193,7 @@ async fn calls_of_a_caller_in_a_minute_are_bounded_beside_his_requests() {
 /// row AU11
 #[tokio::test]
 async fn without_a_key_requests_above_the_burst_wait_their_turn_in_order() {
-    // A place every 250 ms.
+    // A slot every 250 ms.
     let instance = Instance::with(keyless(3, 240, 10_000)).await;
     let started = Instant::now();
     for _ in 0..3 {

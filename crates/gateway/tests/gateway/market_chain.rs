@@ -10,7 +10,7 @@ use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, Town, WRAPPED_BITCOIN, buil
 use paraffin_gateway::{AlkanesParts, MarketsParts};
 use paraffin_primitives::Network;
 
-/// The best chain of a town.
+/// The best chain of a market.
 pub(crate) fn blocks(town: &Town) -> Vec<Block> {
     town.blocks().into_iter().map(|connected| connected.block).collect()
 }

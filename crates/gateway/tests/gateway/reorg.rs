@@ -39,7 +39,7 @@ async fn the_block_count_is_the_height_of_the_path_whatever_the_tip() {
         // Also with the slash that some clients put at the end.
         assert_eq!(call(&instance, &format!("{target}/"), request("getblockcount", &json!([]))).await, expected);
     }
-    // Nothing was asked of the node, and nothing is kept between calls.
+    // The node was not called, and calls share no state.
     assert!(instance.node.calls.lock().unwrap().is_empty());
 }
 
@@ -57,7 +57,7 @@ async fn hashes_above_the_height_are_synthetic_and_the_others_are_the_nodes() {
         let reported = call(&instance, "2", request("getblockhash", &json!([height]))).await;
         assert_eq!(reported, answer(&json!([height])));
     }
-    // What is no height is the node's to refuse, never a synthetic hash.
+    // The node refuses an invalid height; it never gets a synthetic hash.
     for params in [json!([]), json!([-1]), json!(["3"]), json!([3.5]), json!([3, 4]), json!([null])] {
         assert_eq!(call(&instance, "2", request("getblockhash", &params)).await, answer(&params), "{params}");
     }

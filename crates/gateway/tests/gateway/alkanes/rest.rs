@@ -167,7 +167,7 @@ async fn get_alkanes_utxo_and_all_other_lists_of_outputs_tell_what_lies_in_them(
         let of: Vec<_> = all["utxos"].as_array().unwrap().iter().map(|utxo| utxo["alkanes"].clone()).collect();
         assert_eq!(of, [held.clone(), json!({})], "{route}");
     }
-    // What an unconfirmed transaction spends is gone.
+    // Outputs that an unconfirmed transaction spends are left out.
     let spend =
         crate::chain::payment(&[bitcoin::OutPoint { txid: mint, vout: 0 }], &[(500, bitcoin::ScriptBuf::new())]);
     instance.node.add_unconfirmed(&spend);

@@ -1,4 +1,4 @@
-//! Candles, worked out anew from the trades that traces show.
+//! Candles, recomputed from the trades in traces.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ fn start(timeframe: &str, time: u32) -> u32 {
     }
 }
 
-/// Open, high, low and close as pairs of what is paid for what, both volumes, and how many.
+/// Open, high, low and close as fractions, both volumes, and the number of trades.
 struct Bucket {
     prices: Vec<(u128, u128)>,
     volumes: [u128; 2],
@@ -127,7 +127,7 @@ async fn candles_are_those_of_the_executed_trades_for_every_timeframe_and_side()
                 assert_eq!(json!(head), json!([text(pool), name, side, expected.len()]));
             }
         }
-        // The past is not changed by what came later.
+        // Later blocks do not change candles as of an older height.
         let height = scene.height() - 12;
         let then: Vec<Seen> = seen.iter().filter(|seen| seen.height <= height).cloned().collect();
         let ask = json!({ "pool": text(pool), "height": height, "timeframe": "1d" });

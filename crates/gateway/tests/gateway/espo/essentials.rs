@@ -101,9 +101,9 @@ async fn what_addresses_hold_is_what_their_unspent_outputs_hold_now_and_then() {
         }
     }
     // A well-formed address that was never used.
-    let nobody = crate::chain::taproot(scene.instance.chain.network, 3);
-    let nothing = scene.ok("get_address_balances", json!({ "address": nobody, "include_outpoints": true })).await;
-    assert_eq!(nothing, json!({ "ok": true, "address": nobody, "balances": {}, "outpoints": [] }));
+    let unused = crate::chain::taproot(scene.instance.chain.network, 3);
+    let nothing = scene.ok("get_address_balances", json!({ "address": unused, "include_outpoints": true })).await;
+    assert_eq!(nothing, json!({ "ok": true, "address": unused, "balances": {}, "outpoints": [] }));
     for address in ["", "nonsense", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0"] {
         let ask = json!({ "address": address });
         assert_eq!(scene.refused("get_address_balances", ask.clone()).await, "invalid_address_format");
@@ -129,7 +129,7 @@ async fn an_output_tells_what_it_holds_and_whether_it_is_spent() {
     assert_eq!((&item["address"], &item["spent_by"]), (&json!(scene.address(&output.script_pubkey)), &Value::Null));
     assert_eq!(item["block_height"], scene.find(&held.txid).0);
 
-    // One that held something and was spent since: what it held then is asked for with a height.
+    // A spent output: its former alkanes are answered as of an older height.
     let before = newest - 5;
     let then = scene.contracts(before);
     let spent = scene.unspent(before).into_keys().find(|outpoint| {
@@ -147,9 +147,9 @@ async fn an_output_tells_what_it_holds_and_whether_it_is_spent() {
         then.sheet(&spent).unwrap().load().transfers().into_iter().map(|held| (held.id, held.value)).collect();
     assert_eq!((entries(&item["entries"]), &item["spent"]), (sheet, &json!(false)));
 
-    let nobody = format!("{}:7", "ab".repeat(32));
-    let answer = scene.ok("get_outpoint_balances", json!({ "outpoint": nobody })).await;
-    let item = json!({ "outpoint": nobody, "entries": [], "known": false, "spent": false });
+    let unused = format!("{}:7", "ab".repeat(32));
+    let answer = scene.ok("get_outpoint_balances", json!({ "outpoint": unused })).await;
+    let item = json!({ "outpoint": unused, "entries": [], "known": false, "spent": false });
     assert_eq!(answer["items"], json!([item]));
     for outpoint in ["", "ab:0", &format!("{}:-1", "ab".repeat(32)), &format!("{}:4294967296", "ab".repeat(32))] {
         let refused = scene.refused("get_outpoint_balances", json!({ "outpoint": outpoint })).await;
@@ -197,7 +197,7 @@ async fn holders_are_the_scripts_that_hold_and_pages_of_them_leave_none_out() {
         let beyond = scene.ok("get_holders", json!({ "alkane": text(id), "page": 10_u64.pow(18) })).await;
         assert_eq!((&beyond["items"], &beyond["has_more"]), (&json!([]), &json!(false)));
 
-        // With the contracts nothing of the alkane is missing that outputs and contracts hold.
+        // Including contracts, the holders' amounts add up to those of outputs and contracts.
         let with = scene.ok("get_holders", json!({ "alkane": text(id), "include_contracts": true })).await;
         let contracts = scene.contracts(newest);
         for item in with["items"].as_array().unwrap().iter().filter(|item| item["type"] == "alkane") {
@@ -296,7 +296,7 @@ async fn what_an_unconfirmed_transaction_spends_is_gone_and_what_it_pays_comes_o
         (&json!(0), &Value::Null, &json!(false))
     );
     assert_eq!(row["raw_tx_hex"], bitcoin::consensus::encode::serialize_hex(&pending));
-    // The past knows nothing of it.
+    // An older height has no unconfirmed transactions.
     let height = json!(scene.height() - 1);
     let then = outpoints(json!({ "height": height, "include_unconfirmed": true })).await;
     assert!(has(&then, &spent) && !has(&then, &paid));

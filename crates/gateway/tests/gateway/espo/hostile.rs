@@ -1,4 +1,4 @@
-//! Requests that are wrong, and mistakes of other servers that are not to be ours.
+//! Invalid requests, and mistakes of other servers that must not be repeated.
 
 use serde_json::{Value, json};
 

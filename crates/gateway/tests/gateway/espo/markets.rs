@@ -1,4 +1,4 @@
-//! Pools, trades and what else happens on pools, against balances and traces.
+//! Pools, trades and other events of pools, compared with balances and traces.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::scene::{Scene, number, text};
 use crate::traces::frames;
 
-/// What traces say of a trade: the pool was called to swap, and it stood.
+/// A successful swap as read from traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) txid: String,
@@ -207,7 +207,7 @@ async fn trades_are_the_swaps_that_stood_seen_from_either_side_in_every_order() 
             let sides: Vec<String> = rows.iter().map(|trade| reported(trade)[4].clone()).collect();
             assert!(sides.is_sorted());
         }
-        // As of an older block only what had happened by then.
+        // As of an older block only earlier events.
         let height = scene.height() - 12;
         let ask = json!({ "pool": text(pool), "height": height, "limit": 10_000 });
         let then = scene.ok("ammdata.get_trades", ask).await;

@@ -1,4 +1,4 @@
-//! A running instance over a market, and what the blocks themselves say.
+//! A running instance over a market, with expected values read from the blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,7 +94,7 @@ impl Scene {
         unspent
     }
 
-    /// What every script holds, from the sheets of unspent outputs.
+    /// Balances of every script, from the sheets of unspent outputs.
     pub(super) fn holdings(&self, height: u32) -> BTreeMap<ScriptBuf, Holdings> {
         let contracts = self.contracts(height);
         let mut holdings: BTreeMap<ScriptBuf, Holdings> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The storage of contracts, against what the traces say was stored.
+//! The storage of contracts, compared with the writes in traces.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::traces::frames;
 
 type Slots = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// What calls that stood have stored, up to a height.
+/// Writes of successful calls, up to a height.
 fn stored(scene: &Scene, contract: AlkaneId, height: u32) -> Slots {
     let contracts = scene.contracts(height);
     // The engine itself sets the built-in contracts up, which leaves no trace.
@@ -30,7 +30,7 @@ fn stored(scene: &Scene, contract: AlkaneId, height: u32) -> Slots {
     slots
 }
 
-/// Who changed a slot last: the last call that stored it, of the newest block that left it with another value.
+/// The last writer of a slot: the last call that stored it in the newest block that changed its value.
 fn writers(scene: &Scene, contract: AlkaneId, height: u32) -> BTreeMap<String, Value> {
     let contracts = scene.contracts(height);
     let before: Slots = scene.contracts(1).storage(contract, b"", None, 100).unwrap().items.into_iter().collect();

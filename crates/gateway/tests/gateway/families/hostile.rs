@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::upstream::{Reaction, Upstream, answer};
 use crate::instance::{Instance, Setup};
 
-/// A word that stands in all that the servers say and that no caller may ever see.
+/// A word in all answers of the servers that must never reach a caller.
 const SECRET: &str = "s3cretpath";
 
 /// An instance that asks one server for both families, with small limits.
@@ -18,10 +18,10 @@ async fn asking(url: &str) -> Instance {
     Instance::with(setup).await
 }
 
-/// What a server does, and how it is called in messages.
+/// Behaviours of a server, with their names in messages.
 pub(crate) type Named = (&'static str, fn() -> Reaction);
 
-/// Every kind of answer that is none.
+/// Every kind of invalid answer.
 pub(crate) fn reactions() -> Vec<Named> {
     let deep = || answer(200, "", format!("{}{}", "[".repeat(40_000), "]".repeat(40_000)));
     vec![
@@ -114,7 +114,7 @@ async fn an_unavailable_server_is_reported_and_retried() {
     let error = instance.call("ord_blockheight", json!([])).await["error"].clone();
     let reported = json!({ "code": -32603, "message": "the ord server is not available", "data": { "code": "UPSTREAM_UNAVAILABLE" } });
     assert_eq!(error, reported);
-    // What the family does not answer goes on.
+    // Other families are not affected.
     assert_eq!(instance.result("btc_getblockcount", json!([])).await, 3);
 }
 
@@ -135,7 +135,7 @@ async fn numbers_beyond_64_bits_stay_as_they_are_or_are_no_number() {
     }
 }
 
-/// What a server refuses is reported in words of ours.
+/// A refusal of a server is reported with our own message.
 #[tokio::test]
 async fn words_of_a_server_are_not_repeated() {
     let refusal =

@@ -17,7 +17,7 @@ async fn every_path_answers_alike_from_a_server_of_opi_and_from_our_own_index() 
         assert_eq!((theirs.status, theirs.text()), (ours.status, ours.text()), "{path}");
         assert_eq!(theirs.header("content-type"), ours.header("content-type"), "{path}");
         assert_eq!(theirs.header("x-indexed-height"), None, "{path}");
-        // How far the other server is, is not known here.
+        // The height of the other server is unknown here.
         assert_eq!(theirs.header("etag"), None, "{path}");
         found += usize::from(ours.status == 200);
     }
@@ -57,7 +57,7 @@ async fn names_of_ours_are_asked_for_by_those_of_opi() {
     assert_eq!((holders.status, &holders.json()["code"]), (503, &json!("BRC20_NOT_INDEXED")));
     let summary = asking.get("/v4/opi/v1/brc20/token_summary?ticker=a").await;
     assert_eq!((summary.status, &summary.json()["result"]), (404, &json!(null)));
-    // About the caller no other server is asked.
+    // Routes about the caller do not use the other server.
     let received = server.requests().len();
     assert_eq!(asking.get("/v4/opi/v1/brc20/ip").await.text(), "127.0.0.1");
     assert_eq!(server.requests().len(), received);

@@ -93,7 +93,7 @@ async fn every_method_answers_alike_from_a_server_of_ord_and_from_our_own_index(
         let ours = own.post(&own.keyed(""), &body).await;
         let theirs = asking.post(&asking.keyed(""), &body).await;
         assert_eq!((theirs.status, theirs.json()), (ours.status, ours.json()), "{body}");
-        // What the other server has indexed is not known here.
+        // The height of the other server is unknown here.
         assert_eq!(theirs.header("x-indexed-height"), None, "{body}");
         found += usize::from(ours.json().get("error").is_none());
     }
@@ -101,7 +101,7 @@ async fn every_method_answers_alike_from_a_server_of_ord_and_from_our_own_index(
     let body = r#"{"id":1,"method":"ord_rune","params":["4:1"]}"#;
     let text = asking.post(&asking.keyed(""), body).await.text().to_owned();
     assert!(text.contains(r#""premine":340282366920938463463374607431768211448,"#), "{text}");
-    // Nothing that a caller wrote has left its place in the path.
+    // Text of a caller never leaves its segment of the path.
     for received in server.requests() {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:?=-_".contains(&byte);
         assert!(received.path.bytes().all(is_plain), "{}", received.path);
@@ -123,7 +123,7 @@ async fn multicalls_and_scripts_reach_the_server() {
     assert_eq!(asking.result("lua_evalscript", json!([script])).await["returns"], json!([6, 4]));
 }
 
-/// Content that was stored packed is answered as it is stored, whatever the server would rather do.
+/// Content stored compressed is answered as stored, whatever encoding the server prefers.
 #[tokio::test]
 async fn encoded_content_is_answered_as_it_is_stored() {
     let server = Upstream::start(|received| {

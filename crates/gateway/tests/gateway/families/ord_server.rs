@@ -26,14 +26,14 @@ pub(super) async fn start(instance: &Instance) -> Upstream {
     .await
 }
 
-/// The members of the answer to a method, as they were written.
+/// The members of the answer to a method, as raw JSON.
 async fn call(index: &Index, method: &str, params: Value) -> std::collections::BTreeMap<String, Box<RawValue>> {
     let body = json!({ "id": 1, "method": format!("ord_{method}"), "params": params }).to_string();
     let answer = request(index.address, "POST", &index.path, &[], body.as_bytes()).await;
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// The result of a method, or `None` for what is not there.
+/// The result of a method, or `None` when the object does not exist.
 async fn ask(index: &Index, method: &str, params: Value) -> Option<Box<RawValue>> {
     let members = call(index, method, params).await;
     if let Some(error) = members.get("error") {
@@ -44,7 +44,7 @@ async fn ask(index: &Index, method: &str, params: Value) -> Option<Box<RawValue>
     members.get("result").cloned()
 }
 
-/// What the refusal of content that is not there says.
+/// The message for missing content.
 async fn absent_content(index: &Index, id: &str) -> String {
     match ask(index, "inscription", json!([id])).await {
         None => format!("inscription {id} not found"),

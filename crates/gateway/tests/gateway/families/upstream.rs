@@ -1,4 +1,4 @@
-//! A web server of the tests that answers as it is instructed, also with what no server should send.
+//! A scripted web server for tests, which can also send invalid answers.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 pub(crate) enum Reaction {
     /// Sends these bytes and closes.
     Bytes(Vec<u8>),
@@ -20,7 +20,7 @@ pub(crate) enum Reaction {
     Slow(Vec<u8>),
     /// Waits, then sends these bytes and closes.
     Late(Duration, Vec<u8>),
-    /// Closes without a word.
+    /// Closes without an answer.
     Nothing,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn answer(status: u16, head: &str, body: impl AsRef<[u8]>) -> Reactio
 
 type React = dyn Fn(ReceivedRequest) -> BoxFuture<'static, Reaction> + Send + Sync;
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedRequest {
     pub(crate) path: String,

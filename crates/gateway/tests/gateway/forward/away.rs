@@ -30,7 +30,7 @@ async fn what_reads_is_asked_of_the_next_and_what_writes_is_sent_once() {
         ("", r#"{"method":"lua_evalscript","params":["return 1"]}"#),
         ("/esplora/tx", "00"),
     ] {
-        // The one that failed is asked last until its health was asked for again.
+        // The failed instance is tried last until its health has been checked again.
         edge.wait_for_health(|health| health["upstreams"]["reachable"] == 2).await;
         tokio::time::sleep(Duration::from_millis(700)).await;
         let before = (requests_to(&first).len(), requests_to(&second).len());
@@ -40,7 +40,7 @@ async fn what_reads_is_asked_of_the_next_and_what_writes_is_sent_once() {
     }
 }
 
-/// Nothing has gone out where no connection was made, so that even what writes may go to the next.
+/// Without a connection nothing was sent, so that even writes may go to the next instance.
 #[tokio::test]
 async fn what_writes_goes_to_the_next_when_the_first_cannot_be_reached() {
     let gone = {
@@ -76,7 +76,7 @@ async fn an_instance_that_hangs_is_left_within_seconds() {
     let answer = edge.post(&edge.keyed(""), READ).await;
     assert_eq!(answer.json()["result"], 7);
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
-    // From now on it is not asked first.
+    // From now on it is not tried first.
     let started = Instant::now();
     assert_eq!(edge.post(&edge.keyed(""), READ).await.json()["result"], 7);
     assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
@@ -84,7 +84,7 @@ async fn an_instance_that_hangs_is_left_within_seconds() {
 
 #[tokio::test]
 async fn so_many_requests_are_handed_on_at_once_and_further_ones_wait() {
-    const PLACES: usize = 3;
+    const SLOTS: usize = 3;
     let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (now, seen) = (Arc::clone(&open), Arc::clone(&most));
     let server = Upstream::start(move |received| {
@@ -101,13 +101,13 @@ async fn so_many_requests_are_handed_on_at_once_and_further_ones_wait() {
         })
     })
     .await;
-    let edge = Edge::with(&[server.address], THEIR_KEY, |limits| limits.forwarded_requests_max = PLACES).await;
+    let edge = Edge::with(&[server.address], THEIR_KEY, |limits| limits.forwarded_requests_max = SLOTS).await;
     let mut load = tokio::task::JoinSet::new();
-    // One account alone has a quarter of what is handed on, at least one request.
+    // One account may use a quarter of the forwarded requests, at least one.
     for number in 0..4 {
         let new = NewKey::on_plan(format!("caller {number}"), Plan::BUSINESS);
         let key = edge.keys.create(new, "test", 0).await.unwrap().key.reveal();
-        for _ in 0..PLACES {
+        for _ in 0..SLOTS {
             let (address, path) = (edge.address, format!("/v4/{key}"));
             load.spawn(async move { request(address, "POST", &path, &[], READ.as_bytes()).await.status });
         }
@@ -116,7 +116,7 @@ async fn so_many_requests_are_handed_on_at_once_and_further_ones_wait() {
     while let Some(status) = load.join_next().await {
         assert_eq!(status.unwrap(), 200);
     }
-    assert_eq!(most.load(Ordering::SeqCst), PLACES);
+    assert_eq!(most.load(Ordering::SeqCst), SLOTS);
     assert!(began.elapsed() >= Duration::from_millis(700), "{:?}", began.elapsed());
 
     // A caller that waits longer than a request may take gets an error that says so.

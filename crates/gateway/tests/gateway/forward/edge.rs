@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::client::{Response, request};
 use crate::families::upstream::{Reaction, ReceivedRequest, Upstream};
 
-/// The key by which servers of these tests know the gateway.
+/// The gateway's key at the servers of these tests.
 pub(super) const THEIR_KEY: &str = "00112233445566778899aabbccddeeff";
 
 pub(super) struct Edge {
@@ -30,7 +30,7 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// Before these instances, all of which know `key`.
+    /// A gateway in front of these instances, all of which accept `key`.
     pub(super) async fn start(addresses: &[SocketAddr], key: &str) -> Self {
         Self::with(addresses, key, |_| {}).await
     }
@@ -126,7 +126,7 @@ impl Edge {
     }
 }
 
-/// Whether a server is asked for its health.
+/// Whether a request is a health check.
 pub(super) fn is_health_check(received: &ReceivedRequest) -> bool {
     received.path == "/v4/api/health"
 }
@@ -142,7 +142,7 @@ pub(super) fn response_to(received: &ReceivedRequest, status: u16, head: &str, b
     [head.as_bytes(), body].concat()
 }
 
-/// A server whose health reports that it is well, and which does something else with every other request.
+/// A server that reports good health, and answers all other requests with `react`.
 pub(super) async fn well_but(react: impl Fn(ReceivedRequest) -> Reaction + Send + Sync + 'static) -> Upstream {
     Upstream::start(move |received| {
         let reaction = if is_health_check(&received) {
@@ -156,7 +156,7 @@ pub(super) async fn well_but(react: impl Fn(ReceivedRequest) -> Reaction + Send 
     .await
 }
 
-/// What a server was asked beside its health.
+/// Requests to a server, without health checks.
 pub(super) fn requests_to(server: &Upstream) -> Vec<ReceivedRequest> {
     server.requests().into_iter().filter(|received| !is_health_check(received)).collect()
 }

@@ -8,7 +8,7 @@ use crate::families::upstream::{Reaction, Upstream, answer};
 
 const READ: &str = r#"{"id":1,"method":"btc_getblockcount","params":[]}"#;
 
-/// Neither our key there, nor the address of an instance, nor its words.
+/// Callers see neither our key at the instance, nor its address, nor its messages.
 fn check_words(text: &str, case: &str) {
     for secret in [&THEIR_KEY[..8], "s3cretpath", "10.1.2.3", "http://"] {
         assert!(!text.contains(secret), "{case}: {text}");
@@ -67,7 +67,7 @@ async fn what_an_instance_holds_against_us_is_not_held_against_the_caller() {
     }
 }
 
-/// What an instance lacks at the moment another may have; when none has it, the answer is that of an instance.
+/// Another instance may have what one lacks at the moment; when none has it, the answer is that of an instance.
 #[tokio::test]
 async fn an_instance_that_cannot_now_is_passed_over() {
     let busy = |received: &_| {

@@ -119,7 +119,7 @@ async fn callers_are_authenticated_counted_and_refused_by_the_edge_alone() {
     // A clock minute may have begun meanwhile.
     let received = requests_to(&server);
     assert_eq!(received.len(), statuses.iter().filter(|status| **status == 200).count());
-    // What the instance sees is our key and nothing of the caller.
+    // The instance sees our key and no data of the caller.
     for request in &received {
         assert_eq!(request.path, format!("/v4/{THEIR_KEY}"));
         assert!(
@@ -189,7 +189,7 @@ async fn streams_are_joined_to_those_of_the_instance() {
     assert_eq!((&snapshot["type"], &snapshot["market"]), (&json!("snapshot"), &json!(market)));
     fixture.ingest(&json!([crate::orderbook::listing("clx1", "open", 7, 1)])).await;
     assert_eq!(stream.next().await.unwrap()["op"], "upsert");
-    // No handshake, and what the instance says of that.
+    // Without a handshake the answer is the instance's.
     let plain = edge.get(&path).await;
     assert_eq!((plain.status, &plain.json()["code"]), (426, &json!("UPGRADE_REQUIRED")));
     let refused = Stream::open(edge.address, &edge.keyed("/orderbook/nothing")).await.err().unwrap();

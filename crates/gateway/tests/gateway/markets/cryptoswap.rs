@@ -153,7 +153,7 @@ async fn histories_that_name_it_and_those_of_tokens_and_addresses_hold_it() {
     }
     let rows = fixture.truth.rows_everywhere(|deed| deed.trades(WRAPPED_BITCOIN));
     let switches = rows.windows(2).filter(|pair| (pair[0]["poolTxId"] == "1778") != (pair[1]["poolTxId"] == "1778"));
-    assert!(switches.count() > 10, "trades of both kinds of pools lie among each other");
+    assert!(switches.count() > 10, "trades of both kinds of pools are interleaved");
 
     // Requests that name the pool return everything about it; those that name none return nothing about it.
     let expected = fixture.truth.rows_everywhere(on_pool);

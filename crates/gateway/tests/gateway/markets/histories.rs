@@ -13,7 +13,7 @@ fn snake(name: &str) -> String {
         .collect()
 }
 
-/// A history is exactly the rows of some deeds, page by page, with all that every page says of the whole.
+/// A history is exactly the rows of the given deeds, page by page, with correct totals on every page.
 pub(super) async fn assert_history(
     fixture: &MarketFixture,
     route: &str,
@@ -48,7 +48,7 @@ pub(super) async fn assert_history(
                 }
             }
         }
-        // Pages put together are the whole, and there is nothing behind it.
+        // The pages together are the whole history, and the page after the last is empty.
         let mut paged = Vec::new();
         for page in 1..=expected.len() / 7 + 1 {
             body["count"] = json!(null);
@@ -207,7 +207,7 @@ async fn the_mixed_histories_hold_every_kind_with_its_type() {
             assert_eq!(fixture.refusal(route, body).await, 400);
         }
     }
-    // What clients of older hosts ask for: `type` with a capital letter, members in snake case, lists by kind beside it.
+    // For clients of older hosts: `type` with a capital letter, members in snake case, and lists by kind.
     let pool = fixture.truth.pools[0].id;
     let of_pool = fixture.data("get-pool-history", json!({ "poolId": object(pool), "limit": 500 })).await;
     let expected = fixture.truth.rows(|deed| deed.is_on(pool) && deed.successful);

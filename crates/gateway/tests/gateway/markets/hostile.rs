@@ -1,4 +1,4 @@
-//! Wrong, strange and hostile requests: a clear refusal, and nothing else.
+//! Invalid and hostile requests get a clear error and nothing else.
 
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};

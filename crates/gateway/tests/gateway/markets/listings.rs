@@ -1,4 +1,4 @@
-//! Markets in the forms of charts and listings, compared with what the chain itself says.
+//! Markets in the formats of charts and listings, compared with the chain itself.
 
 use paraffin_alkanes::ChainState;
 use paraffin_gateway::{ChainState as _, KeyedHandler, KeyedSurface};

@@ -18,12 +18,12 @@ use crate::instance::{Instance, Setup};
 use crate::market_chain;
 use truth::{Deed, Truth};
 
-/// A seed whose market does everything there is within a short time.
+/// A seed whose market has all kinds of operations within few blocks.
 const SEED: u64 = 7;
-/// Blocks of the founding and of a while of trade.
+/// Blocks of the setup of the market and of some trade.
 const HEIGHT: u32 = 190;
 
-/// A running instance over the market, and what happened on it.
+/// A running instance over the market, with the expected operations.
 struct MarketFixture {
     instance: Instance,
     truth: Truth,
@@ -46,7 +46,7 @@ impl MarketFixture {
         post(&self.instance, route, body).await
     }
 
-    /// What a route answers.
+    /// The data of a route's answer.
     async fn data(&self, route: &str, body: Value) -> Value {
         let (status, answer) = self.post(route, &body).await;
         assert_eq!((status, &answer["statusCode"]), (200, &json!(200)), "{route} {body}: {answer}");
@@ -86,7 +86,7 @@ fn list<'v>(data: &'v Value, name: &str) -> &'v [Value] {
     data[name].as_array().unwrap_or_else(|| panic!("no {name} in {data}"))
 }
 
-/// Every member of `expected` stands in `reported` and is equal.
+/// Every member of `expected` is in `reported` and equal.
 #[track_caller]
 fn assert_contains(reported: &Value, expected: &Value) {
     for (name, value) in expected.as_object().expect("an object") {

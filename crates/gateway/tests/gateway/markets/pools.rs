@@ -23,7 +23,7 @@ impl MarketFixture {
         pool.tokens.map(|token| self.truth.balance(token, pool.id))
     }
 
-    /// Place of wrapped bitcoin among the alkanes of a pool: every pool of the market has it.
+    /// Index of wrapped bitcoin among the alkanes of a pool: every pool of the market has it.
     fn bitcoin_side(pool: Pool) -> usize {
         pool.tokens.iter().position(|token| *token == WRAPPED_BITCOIN).expect("a pool with wrapped bitcoin")
     }
@@ -310,7 +310,7 @@ async fn pairs_and_ways_follow_from_the_pools() {
     }
     assert_eq!(&seen, list(&all, "pairs"));
 
-    // From one pool's alkane to another's there is one way, through wrapped bitcoin.
+    // Between alkanes of two pools there is one route, through wrapped bitcoin.
     let others: Vec<AlkaneId> = pools.iter().map(|pool| pool.tokens[1 - MarketFixture::bitcoin_side(*pool)]).collect();
     let ways = async |from: AlkaneId, to: AlkaneId| {
         let body = json!({ "tokenAId": object(from), "tokenBId": object(to) });
@@ -345,7 +345,7 @@ async fn positions_are_the_liquidity_that_outputs_hold() {
             for (held, pool) in held.iter_mut().zip(&pools) {
                 *held += alkanes.iter().filter(|alkane| alkane.id == pool.id).map(|alkane| alkane.value).sum::<u128>();
             }
-            // The BTC/USD pool's liquidity as well, which no factory knows.
+            // Including liquidity of the BTC/USD pool, which no factory lists.
             let is_liquidity = |id| id == BTC_USD_POOL || pools.iter().any(|pool| pool.id == id);
             if alkanes.iter().any(|alkane| is_liquidity(alkane.id)) {
                 outpoints.push((format_outpoint(&output.outpoint), alkanes));
@@ -398,7 +398,7 @@ async fn positions_are_the_liquidity_that_outputs_hold() {
     assert_eq!(HEIGHT, fixture.instance.chain.tip_height());
 }
 
-/// A bitcoin price that stands still.
+/// A constant bitcoin price.
 struct Still(u64);
 
 impl BitcoinPrices for Still {
@@ -449,10 +449,10 @@ async fn dollars_are_satoshis_at_the_price_of_bitcoin() {
     let token = data("get-alkane-details", json!({ "id": "2:0" })).await;
     is_worth(&token, "frbtcPoolPriceInSats", "priceUsd");
     assert_eq!((&token["floorPrice"], &token["busdPoolPriceInUsd"]), (&token["priceUsd"], &token["priceUsd"]));
-    // Dollars change between blocks, so answers that contain them are not to be cached.
-    for (path, is_kept) in [("pools", true), ("pools/x", false), ("alkanes/2:0", false), ("alkanes", false)] {
+    // Dollar values change between blocks, so answers that contain them must not be cached.
+    for (path, is_cacheable) in [("pools", true), ("pools/x", false), ("alkanes/2:0", false), ("alkanes", false)] {
         let path = path.replace('x', details["pools"][0]["id"].as_str().unwrap());
         let answer = instance.get(&format!("/v4/api/{path}")).await;
-        assert_eq!((answer.status, answer.header("etag").is_some()), (200, is_kept), "{path}");
+        assert_eq!((answer.status, answer.header("etag").is_some()), (200, is_cacheable), "{path}");
     }
 }

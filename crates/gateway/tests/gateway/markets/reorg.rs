@@ -1,4 +1,4 @@
-//! Markets after a reorg: as if the blocks that were left had never been.
+//! Markets after a reorg: no trace of the abandoned blocks remains.
 
 use paraffin_devnet::market::{Town, WRAPPED_BITCOIN};
 use paraffin_gateway::ChainState as _;

@@ -1,4 +1,4 @@
-//! Prices of tokens, pools among what a search finds, and the routes without envelope.
+//! Prices of tokens, pools in search results, and the routes without envelope.
 
 use paraffin_devnet::market::{DIESEL, WRAPPED_BITCOIN};
 use paraffin_primitives::AlkaneId;
@@ -46,7 +46,7 @@ async fn tokens_have_the_prices_of_their_pools_and_a_search_finds_pools() {
             assert_eq!(list(&found, "pools"), std::slice::from_ref(&details), "{query}");
         }
     }
-    // By the symbol of an alkane in any case, and the pool that no factory knows.
+    // By the symbol of an alkane in either case, and the pool that no factory lists.
     for pool in &pools {
         let tokens = pool.tokens.into_iter().filter(|token| *token != WRAPPED_BITCOIN);
         for token in tokens {
@@ -65,7 +65,7 @@ async fn tokens_have_the_prices_of_their_pools_and_a_search_finds_pools() {
         bitcoin["totalSupply"].as_str(),
         bitcoin["marketcapInSats"].as_number().map(ToString::to_string).as_deref()
     );
-    assert!(capitalised >= 2, "{capitalised} tokens tell their supply");
+    assert!(capitalised >= 2, "{capitalised} tokens report their supply");
     let found = fixture.data("global-alkanes-search", json!({ "searchQuery": "zzz" })).await;
     assert_eq!((&found["tokens"], &found["pools"]), (&json!([]), &json!([])));
 
@@ -153,7 +153,7 @@ async fn trades_candles_reserves_and_ways_without_envelope() {
         assert_eq!((&trade[format!("amount{place}_out")], &trade["txid"]), (&json!("0"), &json!(deed.txid)));
         assert_eq!((&trade["block_height"], &trade["timestamp"]), (&json!(deed.height), &json!(time(deed.time))));
     }
-    // The newest trade left what the pool holds now, unless liquidity moved since.
+    // The reserves after the newest trade are the current ones, unless liquidity changed since.
     let moved = fixture.truth.deeds.iter().rev().find(|deed| deed.is_on(pool.id) && deed.successful).unwrap();
     if moved.kind() == "swap" {
         assert_eq!(reported["trades"][0]["reserve0_after"], json!(first.to_string()));

@@ -95,7 +95,7 @@ async fn operators_see_the_set_its_changes_its_feed_and_its_streams() {
     panic!("the subscriber is still counted");
 }
 
-/// How far the slowest of those who listen is behind.
+/// Lag of the slowest subscriber.
 #[tokio::test]
 async fn lag_is_that_of_the_slowest_who_listens() {
     let (_instance, mempool) = instance(Limits::default()).await;

@@ -133,7 +133,7 @@ fn seqs(answer: &Value) -> Vec<u64> {
     list(answer, "entries").iter().map(|entry| entry["seq"].as_u64().unwrap()).collect()
 }
 
-/// One of as many transactions as a test wants; what it spends is not known.
+/// A distinct transaction per `number`; the output that it spends is unknown.
 fn unknown(number: usize) -> Transaction {
     let txid = bitcoin::Txid::hash(&number.to_le_bytes());
     crate::chain::payment(&[bitcoin::OutPoint { txid, vout: 0 }], &[(5_000, bitcoin::ScriptBuf::new())])
@@ -234,7 +234,7 @@ async fn pages_of_a_snapshot_follow_the_numbers_while_the_set_changes() {
         seen.extend(entries.iter().map(|entry| entry["seq"].as_u64().unwrap()));
         cursor = page["cursor"].as_u64().unwrap();
         pages += 1;
-        // What was read leaves, what is new comes at the end.
+        // Entries already read are removed, new ones are appended.
         mempool.drop_unknown(&[transaction(pages, 500).compute_txid()]);
         add(&mempool, &transaction(20 + pages, 500));
         if !page["has_more"].as_bool().unwrap() {

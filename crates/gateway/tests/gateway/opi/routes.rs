@@ -38,7 +38,7 @@ async fn the_paths_answer_with_a_key_in_the_path_or_a_header_and_without_one() {
     assert_eq!((head.status, head.header("content-length")), (200, Some("1")));
 }
 
-/// What follows from confirmed blocks alone is not sent twice (docs/api.md, "Headers").
+/// Answers that depend on confirmed blocks alone are not sent twice (docs/api.md, "Headers").
 #[tokio::test]
 async fn an_answer_that_the_caller_has_is_not_sent_again() {
     let mut instance = with_tokens().await;
@@ -100,7 +100,7 @@ async fn a_balance_is_told_by_address_and_by_script() {
         let both = format!("{path}?ticker=ordi&address={}&pkscript={}", address(0), hex(0));
         assert_eq!(result(&instance, &both).await, expected);
     }
-    // What was paid as a fee came back, and what was sent arrived.
+    // The amount spent as a fee was refunded, and the amount sent arrived.
     let other = result(&instance, &format!("balance?ticker=ordi&address={}", address(1))).await;
     assert_eq!(
         other,
@@ -397,7 +397,7 @@ async fn the_routes_are_described_where_the_index_is_kept() {
     assert!(!without.text().contains("/opi/") && !without.text().contains("Brc20Event"));
 }
 
-/// What an answer has is what its description says, member by member.
+/// Answers have exactly the described members.
 #[tokio::test]
 async fn answers_have_the_members_of_their_description() {
     let instance = with_tokens().await;

@@ -12,7 +12,7 @@ use crate::chain::{script_of, taproot};
 use crate::client::Response;
 use crate::instance::{Instance, Setup};
 
-/// A module that is given what happens to inscriptions.
+/// A module with scripted events of inscriptions.
 struct ScriptedModule {
     tokens: Brc20Module,
     blocks: Vec<Vec<InscriptionEvent>>,
@@ -150,7 +150,7 @@ pub(super) async fn result(instance: &Instance, path: &str) -> serde_json::Value
     body["result"].clone()
 }
 
-/// Status and words of a request that fails.
+/// Status and message of a failed request.
 pub(super) async fn refused(instance: &Instance, path: &str) -> (u16, String) {
     let response = get(instance, path).await;
     let body = response.json();

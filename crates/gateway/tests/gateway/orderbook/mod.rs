@@ -1,4 +1,4 @@
-//! The orderbook surface: what any key reads, what admins feed, and the stream.
+//! The orderbook surface: reads of any key, ingest by admins, and the stream.
 
 mod rest;
 mod stream;
@@ -54,7 +54,7 @@ impl OrderbookFixture {
         self.instance.post(&format!("/v4/{}/orderbook/ingest", self.admin), body).await
     }
 
-    /// Events that are taken in.
+    /// Ingests events, which must be accepted.
     pub(crate) async fn ingest(&self, events: &Value) {
         let answer = self.post(&events.to_string()).await;
         let count = events.as_array().map_or(1, Vec::len);

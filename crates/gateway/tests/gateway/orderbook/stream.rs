@@ -93,7 +93,7 @@ async fn a_reconnecting_client_gets_missed_changes_of_each_market_once() {
     assert_eq!(reported.each_ref().map(|one| one["seq"].as_u64()), [Some(5); 2]);
     assert_ne!(reported[0]["market"], reported[1]["market"]);
     stream.silent().await;
-    // What is not kept any more, and what never was, is a snapshot.
+    // A position that is no longer available, or never was, gets a snapshot.
     for number in 6..=9 {
         fixture.ingest(&listing(&format!("clx{number}"), "open", number, number)).await;
     }
