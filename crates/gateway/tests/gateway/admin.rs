@@ -79,9 +79,9 @@ async fn without_management_access_nothing_is_managed_and_other_accounts_do_not_
         }
     }
     let path = manager(&instance, Plan::BUSINESS).await;
-    let stranger = instance.key.record.id.to_string();
+    let foreign_key = instance.key.record.id.to_string();
     for method in ["admin_revokeApiKey", "admin_rerollApiKey"] {
-        for id in [json!(stranger), json!(999), json!(i64::MAX)] {
+        for id in [json!(foreign_key), json!(999), json!(i64::MAX)] {
             let answer = call(&instance, &path, method, json!({"id": id})).await;
             assert_eq!(
                 (&answer["error"]["code"], &answer["error"]["message"]),
@@ -167,11 +167,11 @@ async fn unknown_and_revoked_keys_take_the_same_time() {
         times[times.len() / 2]
     };
     let (of_revoked, of_unknown) = (median(&mut of_revoked), median(&mut of_unknown));
-    // A cached answer for one of them would be a hundred times quicker.
+    // A cached answer for either would be a hundred times quicker.
     assert!(of_revoked < of_unknown * 3 && of_unknown < of_revoked * 3, "{of_revoked:?} {of_unknown:?}");
 }
 
-/// Admin rights cannot be asked for over the API, and they cannot be taken over either.
+/// Admin rights can neither be requested nor taken over through the API.
 #[tokio::test]
 async fn a_key_with_a_right_that_the_manager_lacks_is_not_rerolled() {
     let instance = Instance::start().await;

@@ -263,11 +263,11 @@ async fn clients_behind_a_proxy_are_told_apart_only_when_the_proxy_is_ours() {
     assert_eq!(from("2001:db8:1:2:ffff::9").await, 429, "one line has one bucket");
     assert_eq!(from("2001:db8:1:3::1").await, 200);
 
-    let strangers = Instance::with(keyless(1, 1, 0)).await;
+    let anonymous = Instance::with(keyless(1, 1, 0)).await;
     let forwarded = [("X-Forwarded-For", "198.51.100.1")];
-    assert_eq!(strangers.send("POST", "/v4/jsonrpc", &forwarded, COUNT).await.status, 200);
+    assert_eq!(anonymous.send("POST", "/v4/jsonrpc", &forwarded, COUNT).await.status, 200);
     let other = [("X-Forwarded-For", "198.51.100.2")];
-    assert_eq!(strangers.send("POST", "/v4/jsonrpc", &other, COUNT).await.status, 429);
+    assert_eq!(anonymous.send("POST", "/v4/jsonrpc", &other, COUNT).await.status, 429);
 }
 
 #[tokio::test]

@@ -228,14 +228,14 @@ async fn the_other_methods_answer() {
     let transaction = instance.result("ord_tx", json!([reveal])).await;
     assert_eq!((&transaction["inscription_count"], &transaction["chain"]), (&json!(1), &json!("regtest")));
     assert!(transaction["etching"].is_string());
-    let nobody = "00".repeat(32);
+    let missing = "00".repeat(32);
     for (method, params) in [
         ("ord_blockhash", json!([9])),
         ("ord_block", json!([9])),
-        ("ord_block", json!([nobody])),
-        ("ord_children", json!([format!("{nobody}i0")])),
-        ("ord_parents", json!([format!("{nobody}i0")])),
-        ("ord_content", json!([format!("{nobody}i0")])),
+        ("ord_block", json!([missing])),
+        ("ord_children", json!([format!("{missing}i0")])),
+        ("ord_parents", json!([format!("{missing}i0")])),
+        ("ord_content", json!([format!("{missing}i0")])),
         ("ord_metadata", json!([all["ids"][0]])),
         ("ord_tx", json!(["11".repeat(32)])),
         ("ord_output", json!([format!("{}:0", "11".repeat(32))])),

@@ -68,8 +68,8 @@ async fn an_unregistered_origin_is_refused_where_it_is_the_only_credential() {
         assert_eq!((refused.header("access-control-allow-origin"), refused.header("vary")), (None, Some("Origin")));
     }
     let evil = &[("Origin", "https://evil.example.com")][..];
-    let nobody = post("/v4/api", &[]).await;
-    assert_eq!((nobody.status, &nobody.json()["code"]), (401, &json!("INVALID_API_KEY")));
+    let anonymous = post("/v4/api", &[]).await;
+    assert_eq!((anonymous.status, &anonymous.json()["code"]), (401, &json!("INVALID_API_KEY")));
     // Elsewhere the origin is not what decides, and the page cannot read what came.
     for path in ["/v4/jsonrpc", "/v4/api/get-nothing"] {
         let answer = post(path, evil).await;

@@ -84,10 +84,10 @@ async fn what_is_known_of_a_contract_is_told() {
             assert_eq!(created, json!({ "outpoint": { "txid": deploy.to_string(), "vout": 3 } }));
         }
     }
-    let nobody = json!([{ "block": 2, "tx": 99 }]);
-    assert_eq!(instance.result("alkanes_getdeployment", nobody.clone()).await, json!({ "outpoint": {} }));
-    assert_eq!(instance.result("alkanes_getbytecode", nobody.clone()).await, "0x");
-    assert_eq!(instance.error("alkanes_meta", nobody).await.0, -32004);
+    let missing = json!([{ "block": 2, "tx": 99 }]);
+    assert_eq!(instance.result("alkanes_getdeployment", missing.clone()).await, json!({ "outpoint": {} }));
+    assert_eq!(instance.result("alkanes_getbytecode", missing.clone()).await, "0x");
+    assert_eq!(instance.error("alkanes_meta", missing).await.0, -32004);
     let value = json!([{ "id": "2:1", "path": "/minted" }]);
     let minted = instance.result("alkanes_getstorageat", value).await;
     assert_eq!(minted, "0x01000000000000000000000000000000");

@@ -139,8 +139,8 @@ async fn get_alkanes_by_address_is_an_array_of_tokens_with_balances() {
     let tokens = tokens.as_array().unwrap();
     assert_eq!(tokens.len(), 1);
     assert_eq!((&tokens[0]["id"], &tokens[0]["balance"]), (&token_id(), &json!("1000")));
-    let nobody = json!({ "address": taproot(instance.chain.network, 3) });
-    assert_eq!(data(&instance, "get-alkanes-by-address", nobody).await, json!([]));
+    let unused = json!({ "address": taproot(instance.chain.network, 3) });
+    assert_eq!(data(&instance, "get-alkanes-by-address", unused).await, json!([]));
     for wrong in [json!({}), json!({ "address": "nobody" }), json!({ "address": 5 })] {
         assert_eq!(post(&instance, "get-alkanes-by-address", wrong).await.0, 400);
     }

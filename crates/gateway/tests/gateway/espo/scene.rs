@@ -49,7 +49,7 @@ impl Scene {
         result
     }
 
-    /// The word of a result that is none.
+    /// The error word of a failure result.
     pub(super) async fn refused(&self, method: &str, params: Value) -> String {
         let result = self.result(method, params.clone()).await;
         assert_eq!(result["ok"], false, "{method} {params}: {result}");

@@ -150,8 +150,8 @@ async fn wraps_and_unwraps_are_what_traces_say() {
         let body = json!({ "address": somebody });
         assert_history(&fixture, &route, body, &name, |deed| is(kind)(deed) && deed.address == somebody).await;
         assert_eq!(fixture.refusal(&route, json!({})).await, 400);
-        let nobody = fixture.data(&route, json!({ "address": fixture.instance.payee })).await;
-        assert_eq!((&nobody[&name], &nobody["total"]), (&json!([]), &json!(0)));
+        let inactive = fixture.data(&route, json!({ "address": fixture.instance.payee })).await;
+        assert_eq!((&inactive[&name], &inactive["total"]), (&json!([]), &json!(0)));
     }
 }
 

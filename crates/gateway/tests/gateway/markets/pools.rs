@@ -392,9 +392,9 @@ async fn positions_are_the_liquidity_that_outputs_hold() {
         }
     }
     assert!(positions_seen >= 3 && outputs_seen >= 3, "{positions_seen} positions in {outputs_seen} outputs");
-    let nobody = json!({ "address": fixture.instance.payee });
-    assert_eq!(fixture.data("address-positions", nobody.clone()).await["positions"], json!([]));
-    assert_eq!(fixture.data("get-amm-utxos", nobody).await["utxos"], json!([]));
+    let inactive = json!({ "address": fixture.instance.payee });
+    assert_eq!(fixture.data("address-positions", inactive.clone()).await["positions"], json!([]));
+    assert_eq!(fixture.data("get-amm-utxos", inactive).await["utxos"], json!([]));
     assert_eq!(HEIGHT, fixture.instance.chain.tip_height());
 }
 
