@@ -61,16 +61,16 @@ pub(super) fn trades(scene: &Scene, pool: AlkaneId, tokens: [AlkaneId; 2]) -> Ve
                 };
                 let brought =
                     |id| -> u128 { call.incoming.iter().filter(|held| held.id == id).map(|held| held.value).sum() };
-                let place = usize::from(brought(tokens[0]) == 0);
-                let out = tokens[1 - place];
+                let index = usize::from(brought(tokens[0]) == 0);
+                let out = tokens[1 - index];
                 let paid = answer.iter().filter(|paid| paid.id == out);
                 seen.push(Seen {
                     txid: message.outpoint.txid.to_string(),
                     vout: message.outpoint.vout,
                     time: scene.blocks()[height as usize].header.time,
                     height,
-                    sold: tokens[place],
-                    amount_in: brought(tokens[place]),
+                    sold: tokens[index],
+                    amount_in: brought(tokens[index]),
                     amount_out: paid.map(|paid| paid.value).sum(),
                 });
             }
@@ -185,13 +185,13 @@ async fn trades_are_the_swaps_that_stood_seen_from_either_side_in_every_order() 
                 assert_eq!(rows.iter().map(reported).collect::<Vec<_>>(), expected);
                 assert_eq!(answer["total"], expected.len());
             }
-            for (sort, place) in [("amount_in", 5), ("amount_out", 6)] {
+            for (sort, index) in [("amount_in", 5), ("amount_out", 6)] {
                 for dir in ["asc", "desc"] {
                     let ask = json!({ "pool": text(pool), "side": side, "sort": sort, "dir": dir });
                     let (rows, answer) = listed(&scene, ask, 5).await;
                     assert_eq!((&answer["sort"], &answer["dir"]), (&json!(sort), &json!(dir)));
-                    let found: Vec<u128> = rows.iter().map(|trade| reported(trade)[place].parse().unwrap()).collect();
-                    let mut expected: Vec<u128> = newest_first.iter().map(|row| row[place].parse().unwrap()).collect();
+                    let found: Vec<u128> = rows.iter().map(|trade| reported(trade)[index].parse().unwrap()).collect();
+                    let mut expected: Vec<u128> = newest_first.iter().map(|row| row[index].parse().unwrap()).collect();
                     expected.sort_unstable();
                     if dir == "desc" {
                         expected.reverse();
@@ -291,13 +291,13 @@ async fn pools_hold_what_contracts_say_they_hold_now_and_then() {
         assert_eq!(reported.len(), expected.len());
         for (pool, tokens) in &expected {
             let reported = &reported[&text(*pool)];
-            for (place, token) in tokens.iter().enumerate() {
+            for (index, token) in tokens.iter().enumerate() {
                 let held = contracts.balance(*token, *pool).unwrap();
-                assert_eq!(reported[format!("token{place}")], text(*token));
-                assert_eq!(number(&reported[format!("reserve{place}")]), held);
-                let other = ["base", "quote"][place];
-                assert_eq!(reported[other], reported[format!("token{place}")]);
-                assert_eq!(reported[format!("{other}_reserve")], reported[format!("reserve{place}")]);
+                assert_eq!(reported[format!("token{index}")], text(*token));
+                assert_eq!(number(&reported[format!("reserve{index}")]), held);
+                let other = ["base", "quote"][index];
+                assert_eq!(reported[other], reported[format!("token{index}")]);
+                assert_eq!(reported[format!("{other}_reserve")], reported[format!("reserve{index}")]);
             }
             let supply = paraffin_alkanes::StateKey::Storage(*pool, b"/totalsupply".to_vec());
             let supply = u128::from_le_bytes(contracts.get(&supply).unwrap().unwrap().try_into().unwrap());

@@ -67,8 +67,8 @@ async fn a_pool_without_a_factory_is_found_where_it_is_named_and_only_there() {
         assert_contains(reported, expected);
     }
     for rows in list(&swaps, "swaps").chunk_by(|one, other| one["transactionId"] == other["transactionId"]) {
-        let places: Vec<u64> = rows.iter().rev().map(|row| row["eventIndex"].as_u64().unwrap()).collect();
-        assert_eq!(places, (0..rows.len() as u64).collect::<Vec<_>>());
+        let indices: Vec<u64> = rows.iter().rev().map(|row| row["eventIndex"].as_u64().unwrap()).collect();
+        assert_eq!(indices, (0..rows.len() as u64).collect::<Vec<_>>());
     }
     let ids: BTreeSet<&str> = list(&swaps, "swaps").iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), trades.len(), "every row has an id of its own");
@@ -189,17 +189,17 @@ async fn trades_and_candles_without_envelope_include_the_cryptoswap_pool() {
         volumes[1] += amount("amount1_in") + amount("amount1_out");
         let height = u32::try_from(reported["block_height"].as_u64().unwrap()).unwrap();
         let then = paraffin_alkanes::ChainState::at(fixture.truth.state.snapshot(), height);
-        for (place, token) in [USD_TOKEN, WRAPPED_BITCOIN].into_iter().enumerate() {
+        for (index, token) in [USD_TOKEN, WRAPPED_BITCOIN].into_iter().enumerate() {
             let held = then.balance(token, BTC_USD_POOL).unwrap();
-            assert_eq!(amount(&format!("reserve{place}_after")), held);
+            assert_eq!(amount(&format!("reserve{index}_after")), held);
         }
     }
     for interval in ["10m", "1h", "4h", "1d", "1w", "1M"] {
         let body = json!({ "pool": name, "interval": interval, "limit": 2_000 });
         let (status, reported) = fixture.post("get-candles", &body).await;
         assert_eq!(status, 200, "{reported}");
-        for (place, volume) in volumes.into_iter().enumerate() {
-            let member = format!("volume{place}");
+        for (index, volume) in volumes.into_iter().enumerate() {
+            let member = format!("volume{index}");
             let sum: u128 = list(&reported, "candles")
                 .iter()
                 .map(|row| row[&member].as_str().unwrap().parse::<u128>().unwrap())

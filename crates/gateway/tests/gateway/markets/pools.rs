@@ -176,7 +176,7 @@ async fn pools_hold_what_their_balances_say_and_are_worth_what_they_hold() {
         (json!({ "address": fixture.instance.payee }), vec![]),
     ] {
         let data = fixture.data("get-pools", body.clone()).await;
-        let expected: Vec<&str> = expected.into_iter().map(|place: usize| &*oldest[place]).collect();
+        let expected: Vec<&str> = expected.into_iter().map(|index: usize| &*oldest[index]).collect();
         assert_eq!(ids(list(&data, "pools")), expected, "{body}");
     }
 
@@ -258,19 +258,19 @@ async fn pairs_and_ways_follow_from_the_pools() {
             (&pair["poolId"], &pair["poolName"]),
             (&object(pool.id), &json!(fixture.truth.text(pool.id, "/name")))
         );
-        for place in 0..2 {
-            let token = &pair[format!("token{place}")];
-            let details = fixture.data("get-alkane-details", json!({ "id": object(pool.tokens[place]) })).await;
+        for index in 0..2 {
+            let token = &pair[format!("token{index}")];
+            let details = fixture.data("get-alkane-details", json!({ "id": object(pool.tokens[index]) })).await;
             assert!(details["name"].is_string());
             let expected = json!({
-                "alkaneId": object(pool.tokens[place]),
+                "alkaneId": object(pool.tokens[index]),
                 "name": details["name"],
                 "symbol": details["symbol"],
                 "decimals": details["decimals"],
-                "amount": reserves[place].to_string(),
+                "amount": reserves[index].to_string(),
             });
             assert_contains(token, &expected);
-            assert_eq!(pair[format!("reserve{place}")], json!(reserves[place].to_string()));
+            assert_eq!(pair[format!("reserve{index}")], json!(reserves[index].to_string()));
         }
         let tvl = pair["poolTvlInSats"].as_u64().unwrap();
         assert!((2 * fixture.worth(*pool)).abs_diff(u128::from(tvl)) <= 1);

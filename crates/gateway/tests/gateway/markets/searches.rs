@@ -147,10 +147,10 @@ async fn trades_candles_reserves_and_ways_without_envelope() {
     assert_eq!(list(&reported, "trades").len(), swaps.len());
     for (trade, deed) in list(&reported, "trades").iter().zip(&swaps) {
         let Doing::Swap { sold, bought } = deed.doing else { unreachable!() };
-        let place = usize::from(sold.id != pool.tokens[0]);
-        assert_eq!(trade[format!("amount{place}_in")], json!(sold.value.to_string()));
-        assert_eq!(trade[format!("amount{}_out", 1 - place)], json!(bought.value.to_string()));
-        assert_eq!((&trade[format!("amount{place}_out")], &trade["txid"]), (&json!("0"), &json!(deed.txid)));
+        let index = usize::from(sold.id != pool.tokens[0]);
+        assert_eq!(trade[format!("amount{index}_in")], json!(sold.value.to_string()));
+        assert_eq!(trade[format!("amount{}_out", 1 - index)], json!(bought.value.to_string()));
+        assert_eq!((&trade[format!("amount{index}_out")], &trade["txid"]), (&json!("0"), &json!(deed.txid)));
         assert_eq!((&trade["block_height"], &trade["timestamp"]), (&json!(deed.height), &json!(time(deed.time))));
     }
     // The reserves after the newest trade are the current ones, unless liquidity changed since.
@@ -195,7 +195,7 @@ async fn trades_candles_reserves_and_ways_without_envelope() {
             near("close", prices[0]);
             near("high", prices.iter().copied().fold(0.0, f64::max));
             near("low", prices.iter().copied().fold(f64::INFINITY, f64::min));
-            let sum = |place: usize| deeds.iter().map(|deed| traded(deed)[place]).sum::<u128>().to_string();
+            let sum = |index: usize| deeds.iter().map(|deed| traded(deed)[index]).sum::<u128>().to_string();
             assert_eq!((&candle["volume0"], &candle["volume1"]), (&json!(sum(0)), &json!(sum(1))));
             assert_eq!(candle["trade_count"], json!(deeds.len()));
         }
@@ -204,18 +204,18 @@ async fn trades_candles_reserves_and_ways_without_envelope() {
     assert_eq!(list(&few, "candles").len(), 1);
 
     // Through the one pool, by its own formula.
-    let (place, amount) = (usize::from(pool.tokens[0] == WRAPPED_BITCOIN), 1_000_000_u128);
-    let out = |place: usize, amount: u128| {
+    let (index, amount) = (usize::from(pool.tokens[0] == WRAPPED_BITCOIN), 1_000_000_u128);
+    let out = |index: usize, amount: u128| {
         let paid = amount * 990;
         let reserves = [first, second];
-        paid * reserves[1 - place] / (reserves[place] * 1_000 + paid)
+        paid * reserves[1 - index] / (reserves[index] * 1_000 + paid)
     };
     let body = |from: AlkaneId, to: AlkaneId| json!({ "token_in": from.to_string(), "token_out": to.to_string(), "amount_in": amount.to_string() });
-    let way = flat("pathfind", body(pool.tokens[place], pool.tokens[1 - place])).await;
-    assert_eq!(way["paths"][0]["estimated_output"], json!(out(place, amount).to_string()));
+    let way = flat("pathfind", body(pool.tokens[index], pool.tokens[1 - index])).await;
+    assert_eq!(way["paths"][0]["estimated_output"], json!(out(index, amount).to_string()));
     assert_eq!(way["paths"][0]["pools"], json!([name]));
     assert_eq!(way["paths"][0]["hops"][0]["amount_in"], json!(amount.to_string()));
-    assert_eq!(flat("pathfind", body(pool.tokens[place], AlkaneId { block: 9, tx: 9 })).await["paths"], json!([]));
+    assert_eq!(flat("pathfind", body(pool.tokens[index], AlkaneId { block: 9, tx: 9 })).await["paths"], json!([]));
     for (route, body, status) in [
         ("get-reserves", json!({ "pool": "x" }), 400),
         ("get-reserves", json!({}), 400),

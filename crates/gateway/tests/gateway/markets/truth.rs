@@ -121,10 +121,10 @@ impl Deed {
                 };
                 put(actor, self.address.clone());
                 let tokens = self.pool.expect("liquidity is a pool's").tokens;
-                for (place, (amount, token)) in amounts.into_iter().zip(tokens).enumerate() {
-                    put(&format!("token{place}Amount"), amount.to_string());
-                    put(&format!("token{place}BlockId"), token.block.to_string());
-                    put(&format!("token{place}TxId"), token.tx.to_string());
+                for (index, (amount, token)) in amounts.into_iter().zip(tokens).enumerate() {
+                    put(&format!("token{index}Amount"), amount.to_string());
+                    put(&format!("token{index}BlockId"), token.block.to_string());
+                    put(&format!("token{index}TxId"), token.tx.to_string());
                 }
                 put("lpTokenAmount", liquidity.to_string());
             }
@@ -175,7 +175,7 @@ fn dollars(frame: &Frame) -> Option<Doing> {
         1 => Some(Doing::Mint { amounts, liquidity: sum(went, DOLLARS.id) - sum(came, DOLLARS.id) }),
         2 | 3 => Some(Doing::Burn { amounts, liquidity: sum(came, DOLLARS.id) - sum(went, DOLLARS.id) }),
         5 => {
-            let moved = [0, 1].map(|place: usize| Transfer { id: DOLLARS.tokens[place], value: amounts[place] });
+            let moved = [0, 1].map(|index: usize| Transfer { id: DOLLARS.tokens[index], value: amounts[index] });
             let [first, second] = moved;
             Some(if gained[0] > 0 {
                 Doing::Swap { sold: first, bought: second }
