@@ -20,11 +20,11 @@ mod client;
 mod instance;
 #[path = "support/load.rs"]
 mod load;
+#[allow(dead_code)]
+#[path = "../tests/gateway/market_chain.rs"]
+mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
-#[allow(dead_code)]
-#[path = "../tests/gateway/town.rs"]
-mod town;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

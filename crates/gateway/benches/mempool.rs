@@ -12,10 +12,10 @@ mod chain;
 mod client;
 #[path = "../tests/gateway/instance.rs"]
 mod instance;
+#[path = "../tests/gateway/market_chain.rs"]
+mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
-#[path = "../tests/gateway/town.rs"]
-mod town;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -15,10 +15,10 @@ mod client;
 mod instance;
 #[path = "support/load.rs"]
 mod load;
+#[path = "../tests/gateway/market_chain.rs"]
+mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
-#[path = "../tests/gateway/town.rs"]
-mod town;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let keyed = BTreeMap::from([(KeyedSurface::Btcusd, KeyedHandler::btcusd(PoolRules::default()))]);
-        let market = Some(town::market_blocks(5, HEIGHT));
+        let market = Some(market_chain::market_blocks(5, HEIGHT));
         let mut setup = instance::Setup { keyed, market, ..Default::default() };
         setup.config.access_log = false;
         let instance = instance::Instance::with(setup).await;

@@ -72,7 +72,7 @@ pub(super) fn is_path(below: &[&str]) -> bool {
     matches!(below, [] | ["utxo" | "txs"] | ["txs", "mempool" | "chain"] | ["txs", "chain", _])
 }
 
-/// `/address/:address` and what is below it.
+/// `/address/:address` and the paths below it.
 pub(super) async fn answer(context: &RequestContext, route: &AddressRoute, below: &[&str]) -> Outcome {
     match below {
         [] => json(&AddressRecord { route, totals: &totals(context, &route.key).await? }),
