@@ -11,7 +11,7 @@ use crate::body::RequestBody;
 use crate::call_windows::Counted;
 use crate::callers::{Arrival, unavailable};
 use crate::errors::Refusal;
-use crate::header_values::{Told, decimal};
+use crate::header_values::{HeaderNumbers, decimal};
 use crate::routes::Route;
 use crate::state::{Caller, Shared};
 
@@ -32,11 +32,11 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    pub(crate) fn write(self, told: &mut Told, headers: &mut HeaderMap) {
-        headers.insert(LIMIT, told.limit.value(self.limit.into()));
+    pub(crate) fn write(self, numbers: &mut HeaderNumbers, headers: &mut HeaderMap) {
+        headers.insert(LIMIT, numbers.limit.value(self.limit.into()));
         headers.insert(REMAINING, decimal(self.remaining.into()));
-        headers.insert(RESET, told.reset.value(self.reset.max(0).cast_unsigned()));
-        headers.insert(DAILY_LIMIT, told.daily_limit.value(self.daily_limit.into()));
+        headers.insert(RESET, numbers.reset.value(self.reset.max(0).cast_unsigned()));
+        headers.insert(DAILY_LIMIT, numbers.daily_limit.value(self.daily_limit.into()));
         headers.insert(DAILY_REMAINING, decimal(self.daily_remaining.into()));
     }
 }
@@ -157,25 +157,25 @@ async fn keyless(arrival: Arrival<'_>, body: &mut RequestBody) -> Result<(Quota,
     let Arrival { shared, route, client, at } = arrival;
     let settings = shared.access.keyless;
     let client = ClientNet::from(client);
-    let place = shared.windows.reserve(client, settings, at).await;
-    let place = place.map_err(|error| unavailable(&error))?;
+    let reservation = shared.windows.reserve(client, settings, at).await;
+    let reservation = reservation.map_err(|error| unavailable(&error))?;
     let quota = Quota {
         limit: settings.burst,
-        remaining: place.remaining,
-        reset: place.reset,
+        remaining: reservation.remaining,
+        reset: reservation.reset,
         daily_limit: UNLIMITED,
         daily_remaining: UNLIMITED,
     };
-    if !place.granted {
-        let beyond = place.wait_ms.saturating_sub(settings.wait_ms_max);
+    if !reservation.granted {
+        let beyond = reservation.wait_ms.saturating_sub(settings.wait_ms_max);
         return Ok((quota, Err(refusal(route, beyond.div_ceil(1000).max(1)))));
     }
     if let Some(wait) = shared.call_windows.wait(Counted::Client(client), at) {
         return Ok((quota, Err(refusal(route, wait))));
     }
-    if place.wait_ms > 0 {
+    if reservation.wait_ms > 0 {
         let _waiting = shared.metrics.waiting();
-        let wait = Duration::from_millis(u64::from(place.wait_ms));
+        let wait = Duration::from_millis(u64::from(reservation.wait_ms));
         let waiter = shared.waiting.enter(shared.windows.as_ref(), settings, client, wait);
         tokio::select! {
             () = waiter.turn() => {}

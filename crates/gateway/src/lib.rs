@@ -18,6 +18,7 @@
 mod access_log;
 mod admission;
 mod alkanes;
+mod auth_failures;
 mod body;
 mod bounded;
 mod budget;
@@ -61,7 +62,6 @@ mod routes;
 mod server;
 mod site;
 mod state;
-mod strangers;
 mod surfaces;
 mod trace;
 mod waiting;

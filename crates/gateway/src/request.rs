@@ -163,7 +163,7 @@ async fn route_request(
         return Outcome::plain(cors::preflight(&head.headers, &shared.config.key_headers));
     }
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
-        if let Err(refusal) = shared.health_checks.ask(client, route.rate_limit_code()) {
+        if let Err(refusal) = shared.health_checks.check(client, route.rate_limit_code()) {
             return refuse(refusal);
         }
         return Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await);
@@ -257,7 +257,7 @@ pub(crate) async fn dispatch(
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
-        Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
+        Target::PlainHealth | Target::Health => match shared.health_checks.check(client, route.rate_limit_code()) {
             Ok(()) => Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await),
             Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
         },
@@ -487,12 +487,12 @@ fn finish(
     reply.move_headers(&mut headers);
     headers.insert(REQUEST_ID, id.value());
     {
-        let mut told = connection.told.lock();
+        let mut numbers = connection.header_numbers.lock();
         if let Some(quota) = quota {
-            quota.write(&mut told, &mut headers);
+            quota.write(&mut numbers, &mut headers);
         }
         if let Some(height) = height {
-            headers.insert(INDEXED_HEIGHT, told.height.value(height.into()));
+            headers.insert(INDEXED_HEIGHT, numbers.height.value(height.into()));
         }
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

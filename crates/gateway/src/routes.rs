@@ -118,9 +118,9 @@ pub(crate) enum Credential {
     /// A segment that could be an alias.
     PathAlias(String),
     /// The key may come in a header, or there may be none.
-    HeaderOrNobody,
+    HeaderOrAnonymous,
     /// The key may come in a header, the caller may be a registered origin, or anonymous.
-    HeaderOriginOrNobody,
+    HeaderOriginOrAnonymous,
     /// The key may come in a header, or the caller is a registered origin.
     HeaderOrOrigin,
     /// A keyed surface below the main path: the key may come in a header where the operator allows it.
@@ -220,13 +220,13 @@ impl Route {
     }
 
     fn below_version(segments: &[&str]) -> Self {
-        use Credential::{HeaderBelowMain, HeaderOrNobody, HeaderOrOrigin, HeaderOriginOrNobody, Missing, Open};
+        use Credential::{HeaderBelowMain, HeaderOrAnonymous, HeaderOrOrigin, HeaderOriginOrAnonymous, Missing, Open};
         match segments {
             [] => Self::new(Open, Target::Nothing),
-            ["jsonrpc"] => Self::new(HeaderOrNobody, Target::Main),
+            ["jsonrpc"] => Self::new(HeaderOrAnonymous, Target::Main),
             ["api"] => Self::new(HeaderOrOrigin, Target::Main),
             ["api", "health"] => Self::new(Open, Target::Health),
-            ["opi", tail @ ..] => Self::new(HeaderOrNobody, Target::Opi(owned(tail))),
+            ["opi", tail @ ..] => Self::new(HeaderOrAnonymous, Target::Opi(owned(tail))),
             // An alias may have the name of a surface that came after it (docs/access.md).
             [alias, below @ ..] if RESERVED_SINCE.contains(alias) => {
                 Self::new(path_credential(alias), below_caller(below))
@@ -240,8 +240,8 @@ impl Route {
                 let credential = if segments.first() == Some(&"jsonrpc") { HeaderBelowMain } else { Missing };
                 Self::new(credential, target)
             }
-            ["jsonrpc", ..] => Self::new(HeaderOrNobody, Target::Nothing),
-            ["api", route @ ..] => Self::new(HeaderOriginOrNobody, rest(route)),
+            ["jsonrpc", ..] => Self::new(HeaderOrAnonymous, Target::Nothing),
+            ["api", route @ ..] => Self::new(HeaderOriginOrAnonymous, rest(route)),
             [reserved, ..] if RESERVED_WORDS.contains(reserved) => Self::new(Open, Target::Nothing),
             [caller, below @ ..] => Self::new(path_credential(caller), below_caller(below)),
         }
@@ -340,8 +340,8 @@ mod tests {
     /// row GW21
     #[test]
     fn every_path_of_the_surface_table_is_known() {
-        use Credential::{HeaderBelowMain, HeaderOrNobody, HeaderOrOrigin, HeaderOriginOrNobody, Missing, Open};
-        check("/v4/jsonrpc", HeaderOrNobody, Target::Main);
+        use Credential::{HeaderBelowMain, HeaderOrAnonymous, HeaderOrOrigin, HeaderOriginOrAnonymous, Missing, Open};
+        check("/v4/jsonrpc", HeaderOrAnonymous, Target::Main);
         check("/v4/api", HeaderOrOrigin, Target::Main);
         check(&format!("/v4/{KEY}"), key(), Target::Main);
         check(&format!("/v4/{KEY}/jsonrpc"), key(), Target::Main);
@@ -349,11 +349,11 @@ mod tests {
         check("/v4/api/health", Open, Target::Health);
         check("/health", Open, Target::PlainHealth);
         check(&format!("/v4/{KEY}/health"), key(), Target::PlainHealth);
-        check("/v4/api/get-alkanes", HeaderOriginOrNobody, Target::Rest(segments("get-alkanes")));
+        check("/v4/api/get-alkanes", HeaderOriginOrAnonymous, Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/api/v1/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/indexer/height"), key(), Target::Rest(segments("indexer height")));
-        check("/v4/opi/v1/brc20/balance", HeaderOrNobody, Target::Opi(segments("v1 brc20 balance")));
+        check("/v4/opi/v1/brc20/balance", HeaderOrAnonymous, Target::Opi(segments("v1 brc20 balance")));
         check(&format!("/v4/{KEY}/opi"), key(), Target::Opi(vec![]));
         for (name, surface) in KeyedSurface::SEGMENTS {
             check(&format!("/v4/{KEY}/{name}/7"), key(), Target::Surface(surface, segments("7")));

@@ -33,7 +33,6 @@ use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
 use crate::routes::KeyedSurface;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
-use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{KeyedHandler, MainRpc, script_permits};
@@ -144,8 +143,8 @@ impl Gateway {
                 byte_budget,
                 call_windows: CallWindows::default(),
                 waiting: WaitingLines::default(),
-                strangers: Strangers::default(),
-                health_checks: HealthChecks::default(),
+                auth_failures: AuthFailureLimiter::default(),
+                health_checks: HealthCheckLimiter::default(),
                 mempool: parts.mempool,
                 families,
                 upstreams: parts.upstreams,

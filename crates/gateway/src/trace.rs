@@ -78,7 +78,7 @@ fn span_verb(verb: &Method) -> &'static str {
 fn template(route: &Route, verb: &Method) -> Option<String> {
     let caller = match route.credential {
         Credential::PathKey(_) | Credential::PathAlias(_) => "/v4/{key}",
-        Credential::HeaderOriginOrNobody | Credential::HeaderOrOrigin => "/v4/api",
+        Credential::HeaderOriginOrAnonymous | Credential::HeaderOrOrigin => "/v4/api",
         _ => "/v4/jsonrpc",
     };
     let below = |groups: &[&'static rest::Group], segments: &[String], unknown: &'static str| {

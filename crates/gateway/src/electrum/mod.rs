@@ -120,12 +120,12 @@ impl Server for Instance {
             let shared = &self.shared;
             // A session counts as one request of a caller without a key.
             let settings = shared.access.keyless;
-            let place = shared.windows.reserve(ClientNet::from(peer.ip()), settings, unix_millis()).await.ok()?;
-            if !place.granted {
+            let reservation = shared.windows.reserve(ClientNet::from(peer.ip()), settings, unix_millis()).await.ok()?;
+            if !reservation.granted {
                 return None;
             }
-            if place.wait_ms > 0 {
-                tokio::time::sleep(std::time::Duration::from_millis(place.wait_ms.into())).await;
+            if reservation.wait_ms > 0 {
+                tokio::time::sleep(std::time::Duration::from_millis(reservation.wait_ms.into())).await;
             }
             shared.keys.available().await.ok()?;
             let connection = Arc::new(Connection::new(Arc::clone(shared), peer));

@@ -88,7 +88,7 @@ pub(super) async fn answer(session: &SessionApi, questions: Vec<ScriptQuestion>)
         }
     }
     let (network, history_max) = (context.network(), session.instance.history_max);
-    let read = context.read_kept(move |snapshot, interrupt| {
+    let read = context.read_rows(move |snapshot, interrupt| {
         let index = BitcoinIndex::new(snapshot.clone(), network);
         let mut histories = index.whole_histories();
         let mut answers = Vec::with_capacity(asked.len());

@@ -64,8 +64,8 @@ impl Upstreams {
     pub fn start(network: Network, addresses: &[Uri], key: ApiKey, limits: &Limits) -> Arc<Self> {
         let client = Connections { timeout: CONNECT_TIMEOUT, idle: POOL_IDLE, per_host: POOL_SIZE_MAX }.https();
         let instances: Vec<Arc<Instance>> = addresses.iter().map(|uri| Arc::new(Instance::new(uri))).collect();
-        for (place, instance) in instances.iter().enumerate() {
-            instance::watch(place, Arc::downgrade(instance), client.clone(), network);
+        for (index, instance) in instances.iter().enumerate() {
+            instance::watch(index, Arc::downgrade(instance), client.clone(), network);
         }
         let requests = FairSemaphore::new(limits.forwarded_requests_max, FORWARD_PARTS);
         Arc::new(Self { network, instances, key, client, requests })
@@ -73,13 +73,13 @@ impl Upstreams {
 
     /// Reports which instances answer.
     pub(crate) fn measure(&self, meter: &Meter<'_>) {
-        for (place, instance) in self.instances.iter().enumerate() {
+        for (index, instance) in self.instances.iter().enumerate() {
             let is_ready = matches!(instance.standing(), Standing::Ready { .. });
             let text = "1 when the instance behind this gateway answers that it is well";
             meter.gauge(
                 "paraffin_upstream_ready",
                 text,
-                &[("instance", &place.to_string())],
+                &[("instance", &index.to_string())],
                 if is_ready { 1.0 } else { 0.0 },
             );
         }
