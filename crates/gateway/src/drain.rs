@@ -1,4 +1,4 @@
-//! Shutdown: a server that is asked to stop reports so first, and answers until its callers have looked elsewhere.
+//! Shutdown: a server that is asked to stop first reports `draining`, and goes on answering until load balancers have noticed.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ impl Draining {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Ends when nothing more is to be accepted: `time` after `leave`, or with `stop`.
+    /// Resolves when no more connections are to be accepted: `time` after `leave`, or when `stop` resolves.
     pub(crate) async fn over(&self, leave: impl Future<Output = ()>, stop: impl Future<Output = ()>, time: Duration) {
         let mut stop = pin!(stop);
         let is_at_once = tokio::select! {

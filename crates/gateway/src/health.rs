@@ -13,7 +13,7 @@ use crate::routes::KeyedSurface;
 use crate::state::{IndexingStatus, RequestContext, Shared, unix_millis};
 use crate::surfaces::orderbook::OrderbookHttp;
 
-/// An index that far behind the node is still ready: it is just taking in new blocks.
+/// An index at most so many blocks behind the node is still ready: it is just processing new blocks.
 const BLOCKS_BEHIND_MAX: u32 = 6;
 
 /// The one check of health.
