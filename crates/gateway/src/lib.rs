@@ -2,7 +2,7 @@
 //!
 //! Invariant: a surface parses, calls one crate, and renders; it holds no rule of the data that it serves.
 //!
-//! # Rules of the wire that are ours to settle
+//! # Protocol rules of this implementation
 //!
 //! | question | answer |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The one place that knows the paths (docs/api.md).
+//! Parses all paths (docs/api.md).
 
 use std::fmt::Write as _;
 
@@ -108,7 +108,7 @@ pub(crate) enum ErrorForm {
     Rest,
 }
 
-/// What the path says about the caller.
+/// The kind of credential that a path has or takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Credential {
     /// The path needs none.
@@ -125,7 +125,7 @@ pub(crate) enum Credential {
     HeaderOrOrigin,
     /// A keyed surface below the main path: the key may come in a header where the operator allows it.
     HeaderBelowMain,
-    /// The path would need a key in it and has none.
+    /// The path requires a key and has none.
     Missing,
 }
 
@@ -148,11 +148,11 @@ pub(crate) enum Target {
     Surface(KeyedSurface, Vec<String>),
     /// The pages of the console and of the explorer.
     Site,
-    /// Nothing.
+    /// No route.
     Nothing,
 }
 
-/// A path, understood.
+/// A parsed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) credential: Credential,
@@ -191,10 +191,10 @@ impl Route {
         if matches!(self.target, Target::Surface(..)) { rpc_code::RATE_LIMITED } else { rpc_code::RATE_LIMITED_MAIN }
     }
 
-    /// Understands the path of a request, as it came: percent-encoded, without the query.
+    /// Parses the path of a request as received: percent-encoded, without the query.
     ///
     /// Empty segments are skipped, so `//` means `/` and a trailing slash changes nothing. A segment that cannot be
-    /// decoded stays as it came, so that its surface refuses it.
+    /// decoded is left as it is, so that its surface refuses it.
     pub(crate) fn parse(path: &str) -> Self {
         if !path.contains('%') {
             return Self::of(&path.split('/').filter(|segment| !segment.is_empty()).collect::<Vec<_>>());
@@ -227,11 +227,11 @@ impl Route {
             ["api"] => Self::new(HeaderOrOrigin, Target::Main),
             ["api", "health"] => Self::new(Open, Target::Health),
             ["opi", tail @ ..] => Self::new(HeaderOrAnonymous, Target::Opi(owned(tail))),
-            // An alias may have the name of a surface that came after it (docs/access.md).
+            // An alias may have the name of a surface that was added later (docs/access.md).
             [alias, below @ ..] if RESERVED_SINCE.contains(alias) => {
                 Self::new(path_credential(alias), below_caller(below))
             }
-            // A keyed surface without a key in the path, whatever stands before it.
+            // A keyed surface without a key in the path.
             ["jsonrpc" | "api", surface, tail @ ..] | [surface, tail @ ..]
                 if KeyedSurface::named(surface).is_some() =>
             {

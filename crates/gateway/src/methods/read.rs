@@ -206,8 +206,8 @@ impl de::Error for ParamError {
 }
 
 thread_local! {
-    /// A value on its way from the reader to the type that asked for it whole, between two calls of the same thread: `serde` has no
-    /// way to hand on a number with all its digits, and writing the value down and reading it again would hold it twice.
+    /// Passes a value from the reader to a type that takes it verbatim, between two calls on the same thread: `serde` cannot pass a
+    /// number with all its digits, and serialising and parsing the value again would hold it twice.
     static HANDED: Cell<Option<Value>> = const { Cell::new(None) };
 }
 

@@ -1,6 +1,6 @@
 "use strict";
 
-// Completes the example with this instance's own address, and says how the instance is.
+// Completes the example with this instance's own address, and shows its health.
 
 for (const span of document.querySelectorAll(".origin")) span.textContent = location.origin;
 
