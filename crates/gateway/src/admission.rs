@@ -1,4 +1,4 @@
-//! How much a caller may: counting, and the headers that report it (docs/api.md, "How much").
+//! Rate limits of callers: counting, and the headers that report it (docs/api.md, "How much").
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const DAILY_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-daily-limit");
 const DAILY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-daily-remaining");
 
-/// What the headers of a counted answer say.
+/// The rate-limit headers of a counted answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quota {
     limit: u32,
@@ -48,8 +48,8 @@ impl From<Decision> for Quota {
     }
 }
 
-/// A request from its arrival to its end: what was known of it before its caller was, the quota of its headers, and the caller for
-/// whom it is recorded when it ends. A request whose client disconnects is recorded as well.
+/// A request from its arrival to its end: its route and client, the quota for its headers, and the caller for whom it is recorded
+/// when it ends. A request whose client disconnects is recorded as well.
 ///
 /// Every request moves it once, so it is flat and small.
 pub(crate) struct Admission<'a> {
@@ -100,7 +100,7 @@ impl Drop for Admission<'_> {
     }
 }
 
-/// Counts one request, batches and all. A caller without credentials waits for his turn here, before the time of the
+/// Counts one request; a batch counts once. A caller without credentials waits for its turn here, before the time of the
 /// handler begins. `admission` has the quota whether or not the request is served.
 pub(crate) async fn admit(
     admission: &mut Admission<'_>,
@@ -119,7 +119,7 @@ pub(crate) async fn admit(
             (Subject::Origins(origin.account), (Used::Origin(origin.id), origin.account), &origin.plan, own)
         }
         Caller::Keyless => {
-            // Boxed, so that requests with a key need not make room for it.
+            // Boxed, so that the future of requests with a key stays small.
             let (quota, served) = Box::pin(keyless(admission.arrival(), body)).await?;
             admission.report(quota);
             return served;
@@ -136,7 +136,7 @@ pub(crate) async fn admit(
     }
 }
 
-/// Whose calls a caller's calls are counted with, and how many requests he may send in a minute.
+/// The window that a caller's calls are counted in, and the requests that it may send in a minute.
 pub(crate) fn counted(caller: &Caller, client: IpAddr, shared: &Shared) -> (Counted, Option<u32>) {
     let windows = |plan, own| shared.plans.windows(plan, own).per_minute;
     match caller {
@@ -181,7 +181,7 @@ async fn keyless(arrival: Arrival<'_>, body: &mut RequestBody) -> Result<(Quota,
             () = waiter.turn() => {}
             () = body.hold() => {}
         }
-        // The store may have gone away meanwhile, and then no request is served.
+        // The store may have become unavailable meanwhile; then no request is served.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
     }
     Ok((quota, Ok(())))

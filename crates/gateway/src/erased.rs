@@ -1,6 +1,6 @@
 //! Type erasure of the results of reads.
 //!
-//! What runs a closure away from the async threads is large (a task, its state machine, the locks around it). It is compiled for every type
+//! The code that runs a closure on a blocking thread is large (a task, its state machine, locks). It is compiled for every type
 //! of closure that reaches it, two hundred of them, unless all have one type.
 
 use std::any::Any;

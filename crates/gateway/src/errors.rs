@@ -337,7 +337,7 @@ impl Refusal {
             ),
             Self::AuthUnavailable => (
                 kind::AUTH_UNAVAILABLE.of_code(NOT_ALLOWED),
-                "The key store cannot be consulted, so nobody is served; this is not an outage to retry through",
+                "The key store cannot be consulted, so no request is served; this is not an outage to retry through",
             ),
             Self::Overloaded => (
                 kind::OVERLOADED,

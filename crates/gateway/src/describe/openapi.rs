@@ -262,7 +262,7 @@ pub(super) fn refusals_with(has: impl Fn(&str) -> bool, texts: &[&str]) -> Value
             "What is asked about does not exist (`NOT_FOUND`), or this instance lacks it (`SURFACE_NOT_AVAILABLE`)",
         ),
         ("408", "The body came too slowly (`REQUEST_TIMEOUT`)"),
-        ("410", "What is asked for is not kept any more; the sentence tells where to begin (`EVENTS_GONE`)"),
+        ("410", "The requested events are no longer available; the message states where to begin (`EVENTS_GONE`)"),
         ("413", "The body is too large (`BODY_TOO_LARGE`)"),
         ("422", "A field has a value of another type than it takes (`INVALID_FIELD_TYPE`)"),
         ("429", "Too many requests (`RATE_LIMITED`)"),

@@ -30,7 +30,7 @@ async function showExplorer() {
 }
 showExplorer().catch(() => {});
 
-// The policy of this page lets no form be sent, so what is searched for is gone to.
+// The policy of this page forbids sending forms, so the search navigates to its result.
 document.querySelector("#search form").addEventListener("submit", (event) => {
   event.preventDefault();
   location.assign(`/explorer/search?q=${encodeURIComponent(new FormData(event.target).get("q"))}`);

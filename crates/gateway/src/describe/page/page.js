@@ -255,12 +255,12 @@ async function send(request, outcome) {
     const response = await fetch(url, { method: request.method, headers, body: request.body, cache: "no-store" });
     const text = await response.text();
     const took = Math.round(performance.now() - began);
-    const told = [...response.headers].filter(([name]) => name.startsWith("x-") || name === "retry-after" || name === "etag");
+    const shown = [...response.headers].filter(([name]) => name.startsWith("x-") || name === "retry-after" || name === "etag");
     parts = [
       make("p", {}, make("strong", { className: response.ok ? "good" : "bad" }, `${response.status} ${response.statusText}`),
         ` ${took} ms, ${text.length} characters`),
       make("pre", {}, pretty(text)),
-      make("details", {}, make("summary", {}, "Headers"), make("pre", {}, told.map((pair) => pair.join(": ")).join("\n"))),
+      make("details", {}, make("summary", {}, "Headers"), make("pre", {}, shown.map((pair) => pair.join(": ")).join("\n"))),
     ];
   } catch (error) {
     parts = [make("p", { className: "bad" }, `No answer: ${error.message}`)];
