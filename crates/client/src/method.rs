@@ -27,7 +27,7 @@ pub trait Method: Serialize {
     const FORM: Form;
     /// Names of the parameters in their order.
     const PARAMETERS: &'static [&'static str];
-    /// What it answers.
+    /// Type of its answer.
     type Answer: DeserializeOwned;
 
     /// The path of its surface behind the key.
@@ -38,7 +38,7 @@ pub trait Method: Serialize {
     /// The parameters as they are sent.
     ///
     /// # Errors
-    /// [`Error::Request`]: they are no JSON.
+    /// [`Error::Request`]: they cannot be serialised.
     fn parameters(&self) -> Result<Value, Error> {
         let written = serde_json::to_value(self).map_err(|error| Error::Request(error.to_string()))?;
         let members = match written {
