@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plans};
-use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, KEY_PLACE, Site, SiteParts, Tip};
+use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, KEY_PLACEHOLDER, Site, SiteParts, Tip};
 use paraffin_users::UserStore;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ impl OverHttp {
         if path != "/v4/api/health" {
             path = path.replace("/v4/api/", "/v4/KEY/");
         }
-        let path = path.replace(KEY_PLACE, &self.key);
+        let path = path.replace(KEY_PLACEHOLDER, &self.key);
         let mut command = std::process::Command::new("curl");
         command.args(["-s", "-w", "\n%{http_code}"]).arg(format!("{}{path}", self.base));
         if let Some(body) = &call.body {

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Stands in the place of a key in the path of a [`Call`].
-pub const KEY_PLACE: &str = "KEY";
+pub const KEY_PLACEHOLDER: &str = "KEY";
 
 /// A request to the API of this instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Path and query, with [`KEY_PLACE`] where a caller has a key.
+    /// Path and query, with [`KEY_PLACEHOLDER`] where a caller has a key.
     pub path: String,
     /// The body of a POST; without one it is a GET.
     pub body: Option<String>,
@@ -31,7 +31,7 @@ impl Call {
 
     /// A method of a JSON-RPC surface below a key, such as `espo`.
     pub fn keyed_rpc(surface: &str, method: &str, params: Value) -> Self {
-        Self::at(format!("/v4/{KEY_PLACE}/{surface}"), method, params)
+        Self::at(format!("/v4/{KEY_PLACEHOLDER}/{surface}"), method, params)
     }
 
     #[allow(clippy::needless_pass_by_value)] // calls read better with values made in place
@@ -52,7 +52,7 @@ impl Call {
 
     /// Whether a caller needs a key for it.
     pub fn needs_key(&self) -> bool {
-        self.path.split(['/', '?']).any(|segment| segment == KEY_PLACE)
+        self.path.split(['/', '?']).any(|segment| segment == KEY_PLACEHOLDER)
     }
 }
 

@@ -31,7 +31,7 @@ use tower_service::Service as _;
 
 use signed_in::SignedIn;
 
-pub use api::{Api, ApiAnswer, ApiFuture, Call, KEY_PLACE, MemoryBudget, Tip};
+pub use api::{Api, ApiAnswer, ApiFuture, Call, KEY_PLACEHOLDER, MemoryBudget, Tip};
 
 /// Longest body of a form, bytes.
 pub const FORM_BYTES_MAX: usize = 64 << 10;

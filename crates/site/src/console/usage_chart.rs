@@ -77,15 +77,15 @@ impl Chart {
     /// Of `days` days, the last of them `today`; days without requests are empty.
     pub(super) fn new(usage: &[SurfaceUsage], days: u32, today: i64) -> Self {
         let ranked = by_requests(usage);
-        let place: HashMap<&str, usize> =
-            ranked.iter().enumerate().map(|(place, (name, _))| (*name, place.min(SERIES_MAX))).collect();
+        let slots: HashMap<&str, usize> =
+            ranked.iter().enumerate().map(|(slot, (name, _))| (*name, slot.min(SERIES_MAX))).collect();
         let mut totals: HashMap<i64, UsageCounts> = HashMap::new();
         let mut stacks: HashMap<i64, [i64; SERIES_MAX + 1]> = HashMap::new();
         let mut total = UsageCounts::default();
         for one in usage {
             *totals.entry(one.day).or_default() += one.counts;
             total += one.counts;
-            let part = &mut stacks.entry(one.day).or_default()[place[&*one.surface]];
+            let part = &mut stacks.entry(one.day).or_default()[slots[&*one.surface]];
             *part = part.saturating_add(one.counts.requests);
         }
         let most = totals.values().map(|counts| counts.requests).max().unwrap_or(0);
@@ -118,10 +118,10 @@ impl Chart {
             let Some(stack) = stacks.get(&day) else { continue };
             let x = offset * DAY_WIDTH + 2;
             let mut below = 0;
-            for (place, number) in stack.iter().enumerate().filter(|(_, number)| **number > 0) {
-                let label = format!("{}, {}: {}", date(day), names.get(place).unwrap_or(&"other"), grouped(*number));
+            for (slot, number) in stack.iter().enumerate().filter(|(_, number)| **number > 0) {
+                let label = format!("{}, {}: {}", date(day), names.get(slot).unwrap_or(&"other"), grouped(*number));
                 let (bar, top) = bar(x, BAR_WIDTH, below, (*number, most));
-                drawing = drawing.add(bar.set("class", format!("series-{place}")).add(Title::new(label)));
+                drawing = drawing.add(bar.set("class", format!("series-{slot}")).add(Title::new(label)));
                 below = top;
             }
             let counts = totals.get(&day).copied().unwrap_or_default();
@@ -139,7 +139,7 @@ impl Chart {
         }
         let others = ranked.iter().skip(SERIES_MAX).map(|(_, requests)| *requests).fold(0_i64, i64::saturating_add);
         let own = ranked.iter().take(SERIES_MAX).enumerate();
-        let mut series: Vec<Series> = own.map(|(place, (name, requests))| legend(place, name, *requests)).collect();
+        let mut series: Vec<Series> = own.map(|(slot, (name, requests))| legend(slot, name, *requests)).collect();
         if ranked.len() > SERIES_MAX {
             series.push(legend(SERIES_MAX, "other", others));
         }
@@ -156,8 +156,8 @@ pub(super) fn numbers(counts: UsageCounts) -> [String; 3] {
     [counts.requests, counts.rate_limited, counts.failed].map(grouped)
 }
 
-fn legend(place: usize, name: &str, requests: i64) -> Series {
-    Series { class: format!("series-{place}"), name: name.to_owned(), requests: grouped(requests) }
+fn legend(slot: usize, name: &str, requests: i64) -> Series {
+    Series { class: format!("series-{slot}"), name: name.to_owned(), requests: grouped(requests) }
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ fn rounded(value: f64) -> f64 {
 
 /// As a number that is drawn; nothing is paid by it.
 #[allow(clippy::cast_precision_loss)]
-pub(crate) fn float(value: i64) -> f64 {
+pub(crate) fn to_f64(value: i64) -> f64 {
     value as f64
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::super::alkane::{AlkaneId, encoded};
 use super::super::{Part, Reader, text};
-use crate::api::{Call, KEY_PLACE};
+use crate::api::{Call, KEY_PLACEHOLDER};
 use crate::failure::Failure;
 use crate::html::grouped;
 
@@ -88,7 +88,7 @@ pub(super) struct File {
 
 /// Reads what is known of a contract's source, and one of its files.
 pub(super) async fn read(reader: &Reader, id: AlkaneId, file: Option<&str>) -> Result<Part<Verification>, Failure> {
-    let base = format!("/api/v1/{KEY_PLACE}/source/{}/{}", id.block(), id.tx());
+    let base = format!("/api/v1/{KEY_PLACEHOLDER}/source/{}/{}", id.block(), id.tx());
     let source: Part<SourceAnswer> = reader.part(Call::get(base.clone())).await?;
     let source = match source {
         Ok(answer) => answer.source,

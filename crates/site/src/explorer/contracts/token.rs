@@ -22,7 +22,7 @@ const TRADES: u64 = 15;
 const PAIRS: u64 = 50;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     page: Option<String>,
     trades: Option<String>,
 }
@@ -62,13 +62,13 @@ struct TokenPage {
 }
 
 /// An alkane.
-pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) -> Result<Response, Failure> {
+pub(super) async fn page(reader: Reader, id: Path<String>, query: Query<PageQuery>) -> Result<Response, Failure> {
     let id = AlkaneId::of_path(&id)?;
     let id_text = id.to_string();
     let token: Token = reader.ask(Call::rest("get-alkane-details", &json!({ "alkaneId": id_text }))).await?;
     let coin = token.coin();
-    let of_holders = PageOf::new(asked.page.as_deref(), HOLDERS);
-    let of_trades = PageOf::new(asked.trades.as_deref(), TRADES);
+    let of_holders = PageOf::new(query.page.as_deref(), HOLDERS);
+    let of_trades = PageOf::new(query.trades.as_deref(), TRADES);
     let body = json!({ "alkaneId": id_text, "limit": HOLDERS, "offset": of_holders.offset() });
     let holders: Part<Holders> = reader.part(Call::rest("get-holders", &body)).await?;
     let body = json!({ "alkaneId": id_text, "limit": PAIRS });
