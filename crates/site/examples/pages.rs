@@ -1,7 +1,7 @@
-//! The pages over a running instance, for work on them, with only this crate to compile after a change:
+//! Serves the pages over a running instance for development, with only this crate to compile after a change:
 //! `cargo run -p paraffin-site --example pages -- <base url> <key> <listen>`, the first two as a `paraffin dev` prints them.
 //!
-//! The API is asked by `curl`. The explorer is open; the user `owner` signs in with the password that is printed.
+//! The API is called by `curl`. The explorer is open; the user `owner` signs in with the password that is printed.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic)]
 
 use std::net::{IpAddr, SocketAddr};
@@ -83,9 +83,9 @@ async fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, base, key, listen] = &arguments[..] else { panic!("a base url, a key and where to listen are needed") };
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("accounts.sqlite"));
-    let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
-    let users = Arc::new(UserStore::open(&place).await.unwrap());
+    let database = Place::File(folder.path().join("accounts.sqlite"));
+    let keys = Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap());
+    let users = Arc::new(UserStore::open(&database).await.unwrap());
     let link = users.setup_link(now()).await.unwrap().unwrap();
     users.accept_link(&link.token, "owner", PASSWORD, "example", now()).await.unwrap();
     let site = Arc::new(Site::new(SiteParts {

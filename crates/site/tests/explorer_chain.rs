@@ -50,12 +50,12 @@ impl Api for FakeApi {
 
 async fn ask(access: ExplorerAccess, answers: fn(&str, &Value) -> Option<Value>, path: &str) -> Response<Bytes> {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("accounts.sqlite"));
-    let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
+    let database = Place::File(folder.path().join("accounts.sqlite"));
+    let keys = Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap());
     let cheap =
         UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
     let site = Site::new(SiteParts {
-        users: Arc::new(UserStore::open_with(&place, cheap).await.unwrap()),
+        users: Arc::new(UserStore::open_with(&database, cheap).await.unwrap()),
         keys: keys as Arc<dyn KeyStore>,
         prover: OwnershipProver::default(),
         plans: Plans::default(),

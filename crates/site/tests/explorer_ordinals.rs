@@ -179,10 +179,10 @@ impl Api for Fake {
 /// Asks a page as a browser that wants it for `destination`.
 async fn ask(fake: Fake, path: &str, destination: &str) -> Response<Bytes> {
     let folder = tempfile::tempdir().unwrap();
-    let place = Place::File(folder.path().join("accounts.sqlite"));
+    let database = Place::File(folder.path().join("accounts.sqlite"));
     let site = Site::new(SiteParts {
-        users: Arc::new(UserStore::open(&place).await.unwrap()),
-        keys: Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap()) as Arc<dyn KeyStore>,
+        users: Arc::new(UserStore::open(&database).await.unwrap()),
+        keys: Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap()) as Arc<dyn KeyStore>,
         prover: OwnershipProver::default(),
         plans: Plans::default(),
         public_url: None,

@@ -1,4 +1,4 @@
-//! Requests of the last days as bars, one for each day, stacked by surface; beside each what was refused and what failed.
+//! Requests of the last days as bars, one for each day, stacked by surface; beside each the refused and the failed requests.
 
 use std::collections::HashMap;
 
@@ -74,7 +74,7 @@ fn text(x: u32, y: u32, anchor: &str, content: String) -> Text {
 }
 
 impl Chart {
-    /// Of `days` days, the last of them `today`; days without requests are empty.
+    /// The chart of `days` days up to `today`; days without requests are empty.
     pub(super) fn new(usage: &[SurfaceUsage], days: u32, today: i64) -> Self {
         let ranked = by_requests(usage);
         let slots: HashMap<&str, usize> =

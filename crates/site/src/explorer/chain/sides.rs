@@ -42,7 +42,7 @@ pub(super) struct Side {
     pub(super) txid: String,
     pub(super) short_txid: String,
     pub(super) vout: String,
-    /// Whether the output is unspent; `None` where spends are unavailable.
+    /// Whether the output is known to be unspent.
     pub(super) is_unspent: bool,
     /// Data of an `OP_RETURN`.
     pub(super) data: Option<Bytes>,

@@ -6,7 +6,7 @@ use svg::node::element::{Group, Path, Rectangle};
 use super::axis::{Scale, moment, time_ticks, value};
 use super::{Caption, DATA_MAX, Drawing, Layout, TOP, count, drawing, label, mark, plot, rounded, segment, to_f64};
 
-/// The trades of a while.
+/// The trades of an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candle {
     /// Its beginning, Unix seconds.
@@ -15,7 +15,7 @@ pub(crate) struct Candle {
     pub(crate) high: f64,
     pub(crate) low: f64,
     pub(crate) close: f64,
-    /// What was traded.
+    /// Traded volume.
     pub(crate) volume: f64,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Point {
     pub(crate) value: f64,
 }
 
-/// What is bid or asked for at a price.
+/// The amount bid or asked at a price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Level {
     pub(crate) price: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Bar {
     pub(crate) value: f64,
 }
 
-/// Part of a plot's height that is for volumes.
+/// Share of a plot's height for volumes.
 const VOLUME_SHARE: f64 = 0.2;
 
 /// Candles with their volumes below; `seconds` is how long each of them lasts.
@@ -136,11 +136,10 @@ pub(crate) fn line(caption: &Caption, points: &[Point]) -> Drawing {
     })
 }
 
-/// How many times the middle price, or what part of it, a level may be to be drawn: one absurd order must not hide the others.
+/// Maximum ratio of a drawn level to the median price, in both directions: one absurd order must not hide the others.
 const FAR: f64 = 5.0;
 
-/// How much is bid for at a price or more, and asked for at a price or less. Levels may come in any order; those far from the
-/// others are left out.
+/// Cumulative bids at a price or more, and asks at a price or less. Levels may be in any order; outliers are left out.
 pub(crate) fn depth(caption: &Caption, bids: &[Level], asks: &[Level]) -> Drawing {
     let near = near(bids.iter().chain(asks).map(|level| level.price));
     let bids = sums(bids, true, &near);
@@ -220,7 +219,7 @@ fn path_through(positions: &[(f64, f64)]) -> Option<Data> {
     Some(path)
 }
 
-/// What is pointed at in a chart of a line; seen where there is no line.
+/// The pointer target of a datum in a line chart; visible where there is no line.
 fn spot(at: (f64, f64), is_seen: bool) -> Rectangle {
     let size = 5.0;
     Rectangle::new()
@@ -231,7 +230,7 @@ fn spot(at: (f64, f64), is_seen: bool) -> Rectangle {
         .set("height", size)
 }
 
-/// The prices that are drawn together.
+/// The range of prices that are drawn.
 fn near(prices: impl Iterator<Item = f64>) -> std::ops::RangeInclusive<f64> {
     let mut prices: Vec<f64> = prices.filter(|price| price.is_finite()).collect();
     prices.sort_by(f64::total_cmp);
@@ -300,7 +299,7 @@ mod tests {
         Candle { time, open: price, high: price * 1.1, low: price * 0.9, close: price * 1.05, volume: price }
     }
 
-    /// What holds for every drawing.
+    /// Checks the invariants of every drawing.
     fn check(drawing: &Drawing) -> String {
         let text = drawing.to_string();
         for word in ["NaN", "inf", "style=", "<script"] {

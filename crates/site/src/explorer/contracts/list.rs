@@ -60,7 +60,7 @@ impl From<&Token> for Row {
     }
 }
 
-/// An order: its word in the address, its title, and how the API names it.
+/// An order: its value in the URL, its title, and its name in the API.
 struct Order {
     word: &'static str,
     title: &'static str,
