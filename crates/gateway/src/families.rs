@@ -125,7 +125,7 @@ impl FamilyServer {
         if let Some(encodings) = encodings {
             request = request.header(ACCEPT_ENCODING, encodings);
         }
-        let request = request.body(Full::default()).map_err(|_| self.failed("the path cannot be asked for"))?;
+        let request = request.body(Full::default()).map_err(|_| self.failed("the path is invalid"))?;
         let response = self.client.request(request).await.map_err(|error| self.failed(&describe(&error)))?;
         let status = response.status();
         let encoding = response.headers().get(CONTENT_ENCODING).cloned();

@@ -209,10 +209,10 @@ async fn answer_health(connection: &Arc<Connection>, client: IpAddr, route: &Rou
         Err(rest::NoRoute::Verb(verbs)) => Reply::refusal(Refusal::WrongVerb(verbs), route.form),
         Err(rest::NoRoute::Path) => Reply::refusal(Refusal::NotFound, route.form),
         Ok(_) if route.target == Target::PlainHealth => health::plain(&connection.shared),
-        Ok(asked) => {
+        Ok(endpoint) => {
             let context = RequestContext::new(Arc::clone(connection), Caller::Keyless, client, path);
             // Parameters are ignored.
-            let answer = asked.answer(&context, &HeaderMap::new(), None, Bytes::from_static(b"{}")).await;
+            let answer = endpoint.answer(&context, &HeaderMap::new(), None, Bytes::from_static(b"{}")).await;
             answer.unwrap_or_else(|error| Reply::rest_error(&error))
         }
     }
@@ -390,16 +390,16 @@ async fn rest_request(
     body: &mut RequestBody,
 ) -> Result<Reply, Refused> {
     let limits = context.limits();
-    let asked = match rest::find(groups, context.segments(), &head.method) {
-        Ok(asked) => asked,
+    let endpoint = match rest::find(groups, context.segments(), &head.method) {
+        Ok(endpoint) => endpoint,
         Err(rest::NoRoute::Path) => return Err(ApiError::not_found("There is no such route").into()),
         Err(rest::NoRoute::Verb(verbs)) => return Err(Refusal::WrongVerb(verbs).into()),
     };
-    let body = match asked.verb {
+    let body = match endpoint.verb {
         rest::Verb::Get => Bytes::new(),
         rest::Verb::Post => read_plain(context, body, limits.body_bytes_max).await?,
     };
-    let answer = asked.answer(context, &head.headers, head.uri.query(), body);
+    let answer = endpoint.answer(context, &head.headers, head.uri.query(), body);
     let answered = tokio::time::timeout(limits.handler_timeout(), answer).await;
     within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }

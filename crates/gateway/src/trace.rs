@@ -82,7 +82,7 @@ fn template(route: &Route, verb: &Method) -> Option<String> {
         _ => "/v4/jsonrpc",
     };
     let below = |groups: &[&'static rest::Group], segments: &[String], unknown: &'static str| {
-        rest::find(groups, segments, verb).map_or(unknown, |asked| asked.path)
+        rest::find(groups, segments, verb).map_or(unknown, |endpoint| endpoint.path)
     };
     Some(match &route.target {
         Target::Main => caller.to_owned(),

@@ -125,11 +125,11 @@ pub(super) fn watch(index: usize, instance: Weak<Instance>, client: HttpsClient,
 
 async fn look(base: &str, client: &HttpsClient, network: Network) -> Result<Standing, String> {
     let request = Request::builder().uri(format!("{base}/v4/api/health")).body(Full::<Bytes>::default());
-    let request = request.map_err(|_| "the address cannot be asked".to_owned())?;
+    let request = request.map_err(|_| "the address is invalid".to_owned())?;
     let response = client.request(request).await.map_err(|error| describe(&error))?;
     let status = response.status();
     if !matches!(status, StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE) {
-        return Err(format!("HTTP {} where its health was asked for", status.as_u16()));
+        return Err(format!("HTTP {} for a health check", status.as_u16()));
     }
     let body = read_body(response, HEALTH_BYTES_MAX).await.map_err(|error| error.to_string())?;
     let health: Health = serde_json::from_slice(&body).map_err(|_| "no health in its answer".to_owned())?;

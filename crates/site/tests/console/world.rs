@@ -34,7 +34,7 @@ pub(crate) struct Browser {
     pub(crate) page: String,
 }
 
-/// Pages of the console ask the API for nothing but the webhooks.
+/// Pages of the console use only the webhooks of the API.
 struct NoApi(Option<Arc<Webhooks>>);
 
 impl Api for NoApi {

@@ -1,4 +1,4 @@
-//! Contracts, their views, storage and source; and what is not there.
+//! Contracts, their views, storage and source; and missing objects.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};

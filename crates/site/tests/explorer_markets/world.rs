@@ -20,7 +20,7 @@ pub(crate) fn hostile() -> String {
     format!("{MARKUP}\u{202e}\"'&{}", "x".repeat(100_000))
 }
 
-/// Answers by the end of a path, or the name of a method; what is not there is 404.
+/// Answers by the end of a path, or the name of a method; without an answer it is 404.
 pub(crate) struct Answers {
     answers: Vec<(&'static str, u16, Value)>,
     pub(crate) calls: Mutex<Vec<Call>>,
@@ -97,7 +97,7 @@ impl World {
         cookie.split(';').next().unwrap().clone_into(&mut self.cookie);
     }
 
-    /// A page, of which some things hold whatever it shows.
+    /// Requests a page and checks the invariants of all pages.
     pub(crate) async fn get(&self, path: &str) -> (StatusCode, String) {
         self.answers.calls.lock().clear();
         let request = Request::get(path).header("host", "node:8080").header(COOKIE, &self.cookie);
