@@ -113,7 +113,7 @@ impl Client {
         read(self.call_raw(&method.surface(), M::NAME, method.parameters()?).await?)
     }
 
-    /// Calls a method by its name, on the surface of that word or the main endpoint where it is empty.
+    /// Calls a method by its name, on the surface with that path segment, or on the main endpoint where it is empty.
     ///
     /// # Errors
     /// See [`Error`].

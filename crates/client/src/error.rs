@@ -43,7 +43,7 @@ pub enum Error {
 pub struct Refusal {
     /// Code of JSON-RPC, or HTTP status.
     pub code: Option<i64>,
-    /// The stable word for programs, such as `NOT_FOUND`, where there is one.
+    /// The stable code for programs, such as `NOT_FOUND`, where there is one.
     pub word: Option<String>,
     /// The sentence of the instance, on one line.
     pub message: String,

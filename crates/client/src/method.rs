@@ -21,7 +21,7 @@ pub enum Form {
 pub trait Method: Serialize {
     /// Its name on the surface.
     const NAME: &'static str;
-    /// The word of its surface in the path; empty for the main endpoint.
+    /// Path segment of its surface; empty for the main endpoint.
     const SURFACE: &'static str;
     /// How parameters are written.
     const FORM: Form;

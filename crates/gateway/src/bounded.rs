@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::errors::ApiError;
 
-/// Why a value was not written.
+/// Failure to write a value.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotWritten {
     /// It is larger than the limit.

@@ -19,7 +19,7 @@ pub(crate) struct Arrival<'a> {
     pub(crate) at: UnixMillis,
 }
 
-/// Who calls, and whether the page at the request's `Origin` may read the answer.
+/// The caller, and whether the page at the request's `Origin` may read the answer.
 pub(crate) struct Identified {
     pub(crate) caller: Caller,
     pub(crate) readable: bool,

@@ -28,7 +28,7 @@ pub struct AccessConfig {
     /// `redis://user:password@host:port/number`: windows that gateways share exactly; with `database_url`. Absent: each counts by
     /// itself and learns of the others within half a second.
     pub redis_url: Option<Secret>,
-    /// Gateways that share `redis_url`; while it is away each grants this part of every limit.
+    /// Gateways that share `redis_url`; while it is unavailable each grants this part of every limit.
     pub gateways: u32,
     /// Longest wait for an answer of Redis, in milliseconds; beyond it a gateway decides alone.
     pub redis_timeout_ms: u64,
@@ -71,15 +71,15 @@ const DRAIN_SECONDS_MAX: u64 = 600;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatewayConfig {
-    /// Where the API listens.
+    /// Listening address of the API.
     pub listen: SocketAddr,
-    /// Where `/metrics` listens; `None`: nowhere. Never the API's own address.
+    /// Listening address of `/metrics`; `None`: not served. Never the API's own address.
     pub metrics_listen: Option<SocketAddr>,
     /// Names of the headers that may carry a key, any letter case (docs/configuration.md).
     pub key_headers: Vec<String>,
     /// One log line per request.
     pub access_log: bool,
-    /// Seconds, at most 600, in which a server that was asked to stop goes on answering while its health says `draining`.
+    /// Seconds, at most 600, during which a stopping server still answers while its health reports `draining`.
     pub drain_seconds: u64,
     /// All limits.
     pub limits: Limits,

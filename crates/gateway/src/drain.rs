@@ -1,4 +1,4 @@
-//! Shutdown: a server that is asked to stop first reports `draining`, and goes on answering until load balancers have noticed.
+//! Graceful shutdown: a stopping server first reports `draining`, and still answers until load balancers have noticed.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Draining(AtomicBool);
 
 impl Draining {
-    /// Whether it was asked to stop. Called for every answer, so it is one read of memory.
+    /// Whether shutdown has begun. Called for every answer, so it is a single atomic read.
     pub(crate) fn has_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -27,14 +27,14 @@ pub mod rpc_code {
     pub const RATE_LIMITED_MAIN: i64 = -32000;
     /// The rate limit of the caller is reached, on the other JSON-RPC surfaces.
     pub const RATE_LIMITED: i64 = -32005;
-    /// What was asked for does not exist: an unknown transaction, block or output of the `esplora_*` family.
+    /// The requested object does not exist: an unknown transaction, block or output of the `esplora_*` family.
     pub const NOT_FOUND: i64 = -32004;
 }
 
 /// Identifies an error to programs, over HTTP and JSON-RPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorKind {
-    /// Stable word: `code` of an HTTP answer, `data.code` of a JSON-RPC error.
+    /// Stable code: `code` of an HTTP answer, `data.code` of a JSON-RPC error.
     pub name: &'static str,
     /// Status where it ends a request over HTTP.
     pub status: StatusCode,
@@ -73,13 +73,13 @@ pub mod kind {
     /// The body is JSON but no request.
     pub const INVALID_REQUEST: ErrorKind =
         ErrorKind::new("INVALID_REQUEST", Status::BAD_REQUEST).of_code(rpc_code::INVALID_REQUEST);
-    /// A parameter, member or segment is not what is taken.
+    /// A parameter, member or path segment is invalid.
     pub const INVALID_PARAMS: ErrorKind =
         ErrorKind::new("INVALID_REQUEST", Status::BAD_REQUEST).of_code(rpc_code::INVALID_PARAMS);
     /// No such method.
     pub const METHOD_NOT_FOUND: ErrorKind =
         ErrorKind::new("NOT_FOUND", Status::NOT_FOUND).of_code(rpc_code::METHOD_NOT_FOUND);
-    /// What was asked for does not exist.
+    /// The requested object does not exist.
     pub const NOT_FOUND: ErrorKind =
         ErrorKind { rpc_code: rpc_code::NOT_FOUND, ..ErrorKind::new("NOT_FOUND", Status::NOT_FOUND) };
     /// The caller has not the right to do this.
@@ -149,7 +149,7 @@ fn is_cancelled(mut error: &(dyn Error + 'static)) -> bool {
 pub struct ApiError {
     /// Its kind, for programs.
     pub kind: ErrorKind,
-    /// What is wrong and what the caller can do; never a stack trace, path, SQL, upstream address or key.
+    /// The defect and what the caller can do; never a stack trace, path, SQL, upstream address or key.
     pub message: Cow<'static, str>,
     /// Further members of `data` of a JSON-RPC error.
     pub(crate) details: Option<Box<Map<String, Value>>>,
@@ -217,7 +217,7 @@ impl ApiError {
         Self::new(kind::INVALID_REQUEST, message)
     }
 
-    /// 404, -32004: what was asked for does not exist.
+    /// 404, -32004: the requested object does not exist.
     pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(kind::NOT_FOUND, message)
     }

@@ -17,7 +17,7 @@ use crate::state::RequestContext;
 
 /// Time-out of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long an idle connection is kept: shorter than the servers asked keep theirs.
+/// How long an idle connection is kept: shorter than the servers keep theirs.
 const POOL_IDLE: Duration = Duration::from_secs(30);
 
 /// Addresses of servers that answer families of methods instead of our index, `http` or `https`, with or without a path, without a query.

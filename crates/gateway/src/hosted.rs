@@ -25,7 +25,7 @@ pub trait HostedProgram: Send + Sync {
     /// Whether it has a view of this name.
     fn has_view(&self, name: &str) -> bool;
 
-    /// Newest height that can be asked about; `None` before the first block.
+    /// Newest height that views can read; `None` before the first block.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -96,14 +96,14 @@ impl ShadowState {
     }
 }
 
-/// Why a program has no answer.
+/// Failures of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostedFault {
     /// It has no view of this name.
     UnknownView,
     /// The limit of concurrent views is reached.
     Saturated,
-    /// The view asked for more memory than it may have.
+    /// The view exceeded its memory limit.
     TooMuchMemory,
     /// The view did not end in time.
     TooLong,

@@ -7,8 +7,8 @@
 //! | question | answer |
 //! |---|---|
 //! | JSON nested deeper than the limit | -32600, `id` null, before anything else is looked at |
-//! | what may be larger than an ordinary body | a single JSON-RPC request for one of three methods whose `method` stands within the first 4 MiB |
-//! | what an `esplora_*` method did not find | -32004 with `data.code` `NOT_FOUND` |
+//! | bodies above the ordinary limit | a single JSON-RPC request for one of three methods whose `method` is within the first 4 MiB |
+//! | an object that an `esplora_*` method did not find | -32004 with `data.code` `NOT_FOUND` |
 //! | a surface of the table that this build lacks | HTTP 404 `SURFACE_NOT_AVAILABLE`, after the key has been checked |
 //! | empty path segments | skipped, so `//` means `/`, and an empty key is no key |
 //! | a call that takes too long | alone: HTTP 504 with -32603 `timeout`; in a batch: an entry -32603 `timeout` |

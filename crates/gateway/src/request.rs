@@ -289,7 +289,7 @@ fn is_forwarded(target: &Target) -> bool {
     }
 }
 
-/// Why a request got no answer from its surface.
+/// A request without an answer from its surface.
 pub(crate) enum Refused {
     Gate(Refusal),
     Surface(ApiError),

@@ -35,7 +35,7 @@ impl RequestNames {
         Self { connection: hex(number), next: AtomicU32::new(0) }
     }
 
-    /// What all ids of this connection begin with.
+    /// The common prefix of all ids of this connection.
     pub(crate) fn connection(&self) -> &str {
         ascii(&self.connection)
     }

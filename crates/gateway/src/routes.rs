@@ -41,7 +41,7 @@ pub enum KeyedSurface {
 }
 
 impl KeyedSurface {
-    /// All that stand as a segment below a key.
+    /// Path segments of the surfaces below a key.
     const SEGMENTS: [(&'static str, Self); 13] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
@@ -101,7 +101,7 @@ impl KeyedSurface {
     }
 }
 
-/// Which of the two error bodies a path gives.
+/// Form of the error bodies of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorForm {
     JsonRpc,
@@ -129,7 +129,7 @@ pub(crate) enum Credential {
     Missing,
 }
 
-/// What the path names.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Main JSON-RPC.
@@ -158,7 +158,7 @@ pub(crate) struct Route {
     pub(crate) credential: Credential,
     pub(crate) target: Target,
     pub(crate) form: ErrorForm,
-    /// Whether the path lies under `/v4`, where preflights are answered.
+    /// Whether the path is under `/v4`, where preflights are answered.
     pub(crate) versioned: bool,
 }
 
@@ -248,7 +248,7 @@ impl Route {
     }
 }
 
-/// What the path names below a key or an alias.
+/// The target of a path below a key or an alias.
 fn below_caller(below: &[&str]) -> Target {
     match below {
         [] | ["jsonrpc"] => Target::Main,

@@ -67,7 +67,7 @@ pub enum GatewayError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}; choose another `{setting}`")]
     Listen {
-        /// The address asked for.
+        /// The configured address.
         address: SocketAddr,
         /// Name of the setting that holds it.
         setting: &'static str,
@@ -167,17 +167,17 @@ impl Gateway {
         })
     }
 
-    /// Where the API listens; the real port when port 0 was asked for.
+    /// Address of the API; with the actual port when port 0 is configured.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// Where `/metrics` listens.
+    /// Address of `/metrics`.
     pub fn metrics_addr(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().map(|(_, address)| *address)
     }
 
-    /// Where the Electrum protocol is spoken without encryption.
+    /// Address of the Electrum listener without TLS.
     pub fn electrum_addr(&self) -> Option<SocketAddr> {
         self.electrum.as_ref().and_then(ElectrumListener::local_addr)
     }

@@ -72,10 +72,10 @@ type ErasedRead = Box<dyn FnOnce(&Snapshot, &Interrupt) -> Answer + Send>;
 /// Work without a snapshot, with a type-erased result.
 type ErasedWork = Box<dyn FnOnce(&Interrupt) -> Answer + Send>;
 
-/// What the index is doing, as health reports it.
+/// State of the index, as health reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexingStatus {
-    /// Nothing indexed yet, or the node has not been asked yet.
+    /// Nothing indexed yet, or no contact with the node yet.
     Starting,
     /// Behind the node by that many blocks.
     Importing {
@@ -94,7 +94,7 @@ pub trait ChainState: Send + Sync {
     fn network(&self) -> Network;
     /// A consistent view of the newest committed block.
     fn snapshot(&self) -> Snapshot;
-    /// What the index is doing.
+    /// State of the index.
     fn indexing(&self) -> IndexingStatus;
     /// Reads of the store since it was opened; `None` without one.
     fn store_reads(&self) -> Option<ReadCounts> {
@@ -192,8 +192,8 @@ pub struct GatewayParts {
     pub markets: Option<MarketsParts>,
     /// The bitcoin price; without it everything in US dollars is `null` or answers `PRICES_NOT_CONFIGURED`.
     pub prices: Option<Arc<dyn BitcoinPrices>>,
-    /// The live set of unconfirmed transactions, for Esplora; without it, or while it does not agree with the node, the node is
-    /// asked.
+    /// The live set of unconfirmed transactions, for Esplora; without it, or while it differs from the node, the node is
+    /// queried.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
     /// The listener for the Electrum protocol; without it, or without an address in its settings, there is none.
     pub electrum: Option<ElectrumParts>,
@@ -205,11 +205,11 @@ pub struct GatewayParts {
     pub upstreams: Option<Arc<Upstreams>>,
     /// Scripts; without them `lua_*` answers `LUA_NOT_ENABLED`.
     pub scripts: Option<ScriptParts>,
-    /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
+    /// The key store. The gateway flushes its counts when it stops; the program that opened the store closes it.
     pub keys: Arc<dyn KeyStore>,
-    /// Where requests are counted.
+    /// Request counters, shared between gateways where configured.
     pub windows: Arc<dyn Windows>,
-    /// What each plan allows.
+    /// Limits of each plan.
     pub plans: Plans,
     /// Rules of access.
     pub access: AccessConfig,
@@ -217,9 +217,9 @@ pub struct GatewayParts {
     pub keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     /// The console; without it its pages are not there.
     pub site: Option<Site>,
-    /// Where metrics go; a fresh set when the program has none of its own.
+    /// The metrics to write to; a new set when the program has none.
     pub metrics: Metrics,
-    /// Where a line for each request goes, unless [`GatewayConfig::access_log`] is off; without it nowhere.
+    /// Writer of the access log, used unless [`GatewayConfig::access_log`] is off.
     pub access_log: Option<LogWriter>,
     /// Records spans of requests; without it none is measured.
     pub tracer: Option<Tracer>,
@@ -359,7 +359,7 @@ impl Connection {
     }
 }
 
-/// What one HTTP request carries through its surface. All calls of a batch see the same snapshot.
+/// The context of one HTTP request in its surface. All calls of a batch see the same snapshot.
 pub struct RequestContext {
     connection: Arc<Connection>,
     caller: Caller,

@@ -36,7 +36,7 @@ pub(crate) use joined::join;
 const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
 const VERSION: HeaderName = HeaderName::from_static("sec-websocket-version");
 const ACCEPT: HeaderName = HeaderName::from_static("sec-websocket-accept");
-/// What the key of a handshake is hashed with (RFC 6455, section 4.2.2).
+/// Appended to the key of a handshake before hashing (RFC 6455, section 4.2.2).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Time between two pings of ours (docs/mempool.md).
@@ -49,7 +49,7 @@ const STANDING_EVERY: Duration = Duration::from_secs(1);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes that may wait to be sent to a client that reads slowly.
 const WAITING_BYTES_MAX: usize = 4 << 20;
-/// Buffers of a stream. What is larger is counted among the bytes that the process holds.
+/// Buffers of a stream, bytes. Larger data is counted among the bytes that the process holds.
 const READ_BUFFER_BYTES: usize = 8 << 10;
 const WRITE_BUFFER_BYTES: usize = 16 << 10;
 /// Streams of an account on the seeded plans `free` and `pro`, on every other plan, and of an anonymous client by
@@ -63,7 +63,7 @@ const COMMANDS_MAX: u32 = 300;
 /// Cost of a command that requests data again that was sent before: a replay, or a market that was shown.
 pub(crate) const REPEAT_COST: u32 = 25;
 
-/// Why a stream ends (docs/mempool.md).
+/// Reasons for the end of a stream (docs/mempool.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The server stops.
@@ -72,7 +72,7 @@ pub(crate) enum End {
     Policy(&'static str),
     /// There is no memory for what waits for a slow client.
     Overloaded,
-    /// A failure of ours, or the key store is away.
+    /// An internal failure, or the key store is unavailable.
     Internal,
     /// The key was revoked.
     KeyRevoked,

@@ -106,7 +106,7 @@ pub struct MemoryBudget {
     pub max: u64,
 }
 
-/// The API of the instance, for one page. Its limits are those of the caller who asked for the page.
+/// The API of the instance, for one page. Its limits are those of the caller of the page.
 pub trait Api: Send + Sync {
     /// Answers a request.
     fn ask(&self, call: Call) -> ApiFuture<'_, ApiAnswer>;

@@ -1,4 +1,4 @@
-//! The site of an instance. The console: pages on which people manage keys, origins, aliases and webhooks, and the owner of an instance its
+//! The site of an instance. The console: pages on which users manage keys, origins, aliases and webhooks, and the owner of an instance its
 //! users and accounts. The explorer: pages about the chain. Rendered on the server; every task works without scripts, and
 //! no page loads anything from another host.
 //!

@@ -105,13 +105,13 @@ pub enum EventContent {
     },
     /// Alkanes moved.
     Transfer {
-        /// Which, block:tx.
+        /// Its id, block:tx.
         alkane: String,
         /// Base units.
         amount: Amount,
-        /// Where from.
+        /// Previous holder.
         from: Holder,
-        /// Where to.
+        /// New holder.
         to: Holder,
     },
     /// A contract was called.
@@ -139,9 +139,9 @@ pub enum EventContent {
         /// Its factory, block:tx; absent for a `CryptoSwap` pool, which has none.
         #[serde(default)]
         factory: Option<String>,
-        /// What the pool got.
+        /// Amount that the pool received.
         sold: TokenAmount,
-        /// What the pool gave.
+        /// Amount that the pool paid.
         bought: TokenAmount,
         /// Address of the trader; absent where it has none.
         #[serde(default)]
@@ -155,24 +155,24 @@ pub enum EventContent {
         number: i32,
         /// Whether it was created or moved.
         action: InscriptionAction,
-        /// Where it was before the block; absent when it was created.
+        /// Its location before the block; absent when it was created.
         #[serde(default)]
         from: Option<InscriptionLocation>,
-        /// Where it is after the block; absent when its sat was lost, or it is unbound.
+        /// Its location after the block; absent when its sat was lost, or it is unbound.
         #[serde(default)]
         to: Option<InscriptionLocation>,
     },
     /// Runes moved.
     Rune {
-        /// Which, block:tx.
+        /// Its id, block:tx.
         rune: String,
         /// Its name with spacers.
         name: String,
         /// Smallest units.
         amount: Amount,
-        /// Where from.
+        /// Previous holder.
         from: Holder,
-        /// Where to.
+        /// New holder.
         to: Holder,
     },
     /// The end of a block: all of its events that pass the filter were returned, and their checksum matches the instance's.
@@ -195,7 +195,7 @@ pub enum Direction {
     Spend,
 }
 
-/// Where something comes from or goes to.
+/// A holder of alkanes or runes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Holder {
@@ -241,7 +241,7 @@ pub enum CallStatus {
 /// An amount of an alkane.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TokenAmount {
-    /// Which, block:tx.
+    /// Its id, block:tx.
     pub alkane: String,
     /// Base units.
     pub amount: Amount,
@@ -257,7 +257,7 @@ pub enum InscriptionAction {
     Moved,
 }
 
-/// Where an inscription is.
+/// Location of an inscription.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct InscriptionLocation {
     /// The output, `<txid>:<vout>`.

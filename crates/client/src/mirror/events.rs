@@ -24,7 +24,7 @@ const REPEATS_MAX: u32 = 3;
 /// Errors of a stream after which the same subscription may succeed.
 const TEMPORARY: [&str; 4] = ["overloaded", "internal", "upstream_unavailable", "starting"];
 
-/// Where a stream begins.
+/// Start of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventStart {
     /// After the newest block.

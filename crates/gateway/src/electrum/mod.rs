@@ -33,7 +33,7 @@ pub(crate) use websocket::{ElectrumHttp, KeyedSessions};
 /// Changes that a session may lag behind before it reads all of its scripts again.
 const CHANGES_KEPT: usize = 64;
 
-/// What the listener for Electrum needs beside the parts of the gateway.
+/// Parts of the Electrum listener beside those of the gateway.
 pub struct ElectrumParts {
     /// Its settings; the protocol is not spoken unless they have an address or `websocket`.
     pub settings: ElectrumSettings,
@@ -83,7 +83,7 @@ impl ElectrumListener {
     }
 }
 
-/// What all sessions share.
+/// State that all sessions share.
 struct Instance {
     own: Weak<Instance>,
     identity: Identity,
@@ -96,7 +96,7 @@ struct Instance {
     estimates: Mutex<Estimates>,
 }
 
-/// The node's estimates by target in blocks and mode, each with when it was asked for.
+/// Cached estimates of the node by target in blocks and mode, each with its time.
 type Estimates = HashMap<(u16, Option<&'static str>), (Instant, Estimate)>;
 
 impl Instance {

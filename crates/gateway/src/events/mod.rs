@@ -38,7 +38,7 @@ const STEP_BYTES: usize = 512 << 10;
 const STEP_BLOCKS: u32 = 1_000;
 /// Time after which a read ends with the block that it is at.
 const STEP_TIME: Duration = Duration::from_millis(250);
-/// Blocks of a branch that the node is asked about. A longer one is followed from a height.
+/// Blocks of a stale branch that are looked up in the node. A client on a longer branch must resume from a height.
 const PARENTS_MAX: usize = 300;
 /// How long [`EventFeed::changed`] waits.
 const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ const KEYS_MAX: usize = 20_000;
 /// Reads for webhooks at the same time, which share their memory. The read of a very large block takes all of it alone.
 const FEED_READS_MAX: u32 = 2;
 
-/// Why events cannot be read.
+/// Errors of reading events.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FeedError {
     /// The filter is not valid JSON of a filter.
@@ -80,7 +80,7 @@ pub(crate) enum FeedError {
     /// The requested history has been pruned.
     #[error("{0}")]
     HistoryNotKept(EventError),
-    /// The node was asked about a block and did not answer.
+    /// The node did not answer a look-up of a block.
     #[error("the Bitcoin node is not available")]
     NodeAway,
     /// There is no memory, or there are too many reads.
@@ -123,7 +123,7 @@ impl FeedError {
     }
 }
 
-/// Where a client begins to read.
+/// The start of a client's stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum From {
     /// With what comes after the newest block.
@@ -166,7 +166,7 @@ pub(crate) struct EventFeed {
 }
 
 impl EventFeed {
-    /// Events of `chain`; `node` is asked about stale blocks that were never indexed here. Reads for webhooks keep at most
+    /// Events of `chain`; `node` is queried for stale blocks that were never indexed here. Reads for webhooks keep at most
     /// `read_bytes_max` together.
     pub(crate) fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>, read_bytes_max: usize) -> Self {
         Self {
@@ -331,7 +331,7 @@ fn reader_of(snapshot: &Snapshot, network: Network, may_keep: MayKeep) -> EventR
     EventReader::new(snapshot, network, may_keep).with_unlisted_pools(pools)
 }
 
-/// Where a client begins, in a snapshot.
+/// The start position of a client in a snapshot.
 fn position_of(reader: &EventReader, snapshot: &Snapshot, from: From) -> Result<Position, FeedError> {
     let tip = snapshot.tip().map(|record| record.id);
     Ok(match from {

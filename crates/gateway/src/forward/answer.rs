@@ -47,7 +47,7 @@ pub(crate) struct Forwarded {
     pub(crate) body: Received,
 }
 
-/// What has been read of a body.
+/// The received part of a body.
 pub(crate) enum Received {
     Whole(Bytes),
     Beginning(Box<Streamed>),
@@ -56,7 +56,7 @@ pub(crate) enum Received {
 }
 
 impl Forwarded {
-    /// The same, with what has been read of its body among the bytes that the process holds.
+    /// Counts the received part of its body among the bytes that the process holds.
     pub(super) async fn held(mut self, context: &RequestContext) -> Result<Self, Refusal> {
         let read = match &mut self.body {
             Received::Whole(body) => body,
@@ -68,7 +68,7 @@ impl Forwarded {
     }
 }
 
-/// Why an instance gave no answer that can be handed on.
+/// Failure of a request to an instance.
 enum Failure {
     /// The request was not sent.
     NotSent(String),

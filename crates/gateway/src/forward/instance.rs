@@ -22,7 +22,7 @@ const HEALTH_BYTES_MAX: usize = 64 << 10;
 /// Last known state of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Not asked yet.
+    /// Not checked yet.
     Unknown,
     /// It answers.
     Ready {

@@ -156,7 +156,7 @@ async fn batch(
         };
         workers.spawn(paraffin_spans::in_current(worker.in_current_span()));
     }
-    // Every call ends by the deadline, so this does too; dropping the set ends what is left when the caller goes away.
+    // Every call ends by the deadline, so this does too; dropping the set cancels the rest when the caller disconnects.
     while workers.join_next().await.is_some() {}
     let answers = std::mem::take(&mut *answers.lock());
     if context.budget().is_overloaded() {

@@ -32,7 +32,7 @@ const COMMON_ERRORS: [ErrorCase; 2] = [
 
 /// A surface without the type of its state.
 pub(crate) trait Described: Sync {
-    /// Its word in the path.
+    /// Its segment in the path.
     fn name(&self) -> &'static str;
 
     /// The OpenRPC document.

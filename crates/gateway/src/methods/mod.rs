@@ -66,9 +66,9 @@ pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
     const ERRORS: &'static [ErrorCase] = &[];
     /// Whether the body may be as large as a transaction or a block.
     const TAKES_LARGE_BODY: bool = false;
-    /// What the surface holds from call to call.
+    /// State that the surface keeps between calls.
     type Surface: Sync;
-    /// What it answers.
+    /// Type of its answer.
     type Answer: Answer + JsonSchema + Send;
 
     /// Answers a call.
@@ -234,13 +234,13 @@ pub(crate) struct PathVariable {
     pub(crate) name: &'static str,
     /// For examples.
     pub(crate) default: &'static str,
-    /// What it is.
+    /// Description.
     pub(crate) about: &'static str,
 }
 
-/// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is what the endpoint holds from call to call.
+/// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is the state that the endpoint keeps between calls.
 pub(crate) struct Surface<S: 'static> {
-    /// Its word in the path: `/v4/<key>/<name>`; of a family what its methods begin with, before `_`.
+    /// Its segment in the path: `/v4/<key>/<name>`; for a family the prefix of its methods, before `_`.
     pub(crate) name: &'static str,
     introduction: &'static str,
     admit: fn(&RequestContext) -> Result<(), ApiError>,
@@ -265,7 +265,7 @@ impl<S> Surface<S> {
         }
     }
 
-    /// For people, in Markdown: what all methods have in common.
+    /// Sets the introduction to all methods, in Markdown.
     pub(crate) const fn introduced(mut self, introduction: &'static str) -> Self {
         self.introduction = introduction;
         self

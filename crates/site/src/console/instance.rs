@@ -22,7 +22,7 @@ const AUDIT_LINES: u32 = 200;
 /// Accounts on a page.
 const ACCOUNTS_MAX: usize = 50;
 
-/// Which accounts a page shows: those with a greater number than this one. Such addresses stay valid when accounts are added.
+/// Offset of a page of accounts: those with a greater number than this one are shown. Such addresses stay valid when accounts are added.
 #[derive(Debug, Deserialize)]
 pub(super) struct After {
     after: Option<i64>,

@@ -24,7 +24,7 @@ const GRACE_HOURS_MAX: u32 = 24 * 30;
 /// Keys on a page; revoked ones stay in the list for ever.
 const ROWS_MAX: usize = 200;
 
-/// Which account a page is about.
+/// The account of a page.
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
     pub(super) account: Option<String>,

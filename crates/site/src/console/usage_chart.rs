@@ -59,7 +59,7 @@ fn by_requests(usage: &[SurfaceUsage]) -> Vec<(&str, i64)> {
     totals
 }
 
-/// A bar of a height in proportion to `number` of `most`, which stands on `below`.
+/// A bar of a height in proportion to `number` of `most`, stacked on `below`.
 fn bar(x: u32, width: u32, below: u32, (number, most): (i64, i64)) -> (Rectangle, u32) {
     // Invariant: `number` is at most `most`, so the height is at most `HEIGHT`.
     let height = i128::from(number.max(0)) * i128::from(HEIGHT) / i128::from(most.max(1));

@@ -29,7 +29,7 @@ const CALLS_SHOWN: usize = 12;
 /// Longest body of a command that is shown, bytes.
 const COMMAND_BYTES_MAX: usize = 600;
 
-/// Why the API did not answer a call.
+/// Failure of a call of the API.
 #[derive(Debug)]
 pub(crate) enum AskError {
     /// The API requires a key for it, and the visitor is not signed in.

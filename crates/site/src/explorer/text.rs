@@ -100,7 +100,7 @@ pub(crate) fn dollars(value: f64) -> String {
     if value.abs() >= 1.0 && value.abs() < 1_000.0 { format!("${value:.2}") } else { format!("${}", number(value)) }
 }
 
-/// US dollars to the cent, whatever their size; for prices that are compared.
+/// US dollars to the cent, for any size; for prices that are compared.
 pub(crate) fn dollars_in_full(value: f64) -> String {
     if !(1.0..1e15).contains(&value.abs()) {
         return dollars(value);

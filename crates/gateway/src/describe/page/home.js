@@ -12,7 +12,7 @@ async function showHealth() {
   status.textContent = `${health.network}, ${height}, ${health.status}`;
 }
 
-// Without an answer the page says nothing about it.
+// Without an answer the page shows no status.
 showHealth().catch(() => {});
 
 // The console may be switched off.
@@ -22,7 +22,7 @@ async function showConsole() {
 }
 showConsole().catch(() => {});
 
-// So may the explorer. Where it asks people to sign in it answers with a redirect.
+// So may the explorer. Where it requires a sign-in it answers with a redirect.
 async function showExplorer() {
   const answer = await fetch("/explorer", { method: "HEAD", redirect: "manual" });
   const isThere = answer.ok || answer.type === "opaqueredirect";

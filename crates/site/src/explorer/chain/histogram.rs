@@ -20,10 +20,10 @@ const BARS_MAX: usize = 64;
 pub(super) struct Bar {
     /// Feerates, such as `2 to 3`.
     pub(super) range: String,
-    /// Where it begins.
+    /// Lower bound of its fee rates.
     lower: String,
     vbytes: f64,
-    /// The virtual bytes, for people.
+    /// The virtual bytes, as text.
     pub(super) amount: String,
 }
 

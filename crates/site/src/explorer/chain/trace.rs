@@ -18,7 +18,7 @@ const CALLS_OPEN: usize = 40;
 /// Amounts and stored values of one call.
 const TRANSFERS_SHOWN: usize = 16;
 const STORED_SHOWN: usize = 16;
-/// What the engine reports for a message that used all the fuel it had.
+/// Value that the engine reports for a message that used all of its fuel.
 const ALL_FUEL: u64 = u64::MAX;
 
 /// A line of a trace: calls open and close around what they contain.
