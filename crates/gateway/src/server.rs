@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
 use crate::alkanes::Alkanes;
+use crate::auth_failures::{AuthFailureLimiter, HealthCheckLimiter};
 use crate::byte_budget::ByteBudget;
 use crate::call_windows::CallWindows;
 use crate::config::GatewayConfig;
