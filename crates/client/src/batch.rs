@@ -10,14 +10,14 @@ use crate::client::{Client, read, result};
 use crate::error::{Error, Refusal};
 use crate::method::Method;
 
-/// Methods of one surface that are asked together. An instance takes at most 1,000.
+/// Methods of one surface that are called together. An instance accepts at most 1,000.
 #[derive(Debug, Default)]
 pub struct Batch {
     surface: Option<String>,
     requests: Vec<Value>,
 }
 
-/// Where the answer of a method is in the answers.
+/// Index of the answer of a method, with its type.
 #[derive(Debug)]
 pub struct Slot<A> {
     number: u64,
@@ -29,7 +29,7 @@ pub struct Slot<A> {
 pub struct Answers(BTreeMap<u64, Value>);
 
 impl Batch {
-    /// Without methods.
+    /// An empty batch.
     pub fn new() -> Self {
         Self::default()
     }
@@ -44,7 +44,7 @@ impl Batch {
         Ok(Slot { number, answer: PhantomData })
     }
 
-    /// Adds a method by its name; the number of its answer.
+    /// Adds a method by its name, and returns the number of its answer.
     ///
     /// # Errors
     /// [`Error::Request`]: it is of another surface than those before it.
@@ -59,10 +59,10 @@ impl Batch {
 }
 
 impl Client {
-    /// Asks all methods of a batch; nothing is sent for an empty one.
+    /// Calls all methods of a batch; nothing is sent for an empty one.
     ///
     /// # Errors
-    /// See [`Error`]; of the whole batch. Each method may fail apart.
+    /// [`Error`] of the whole batch; single methods may fail as well.
     pub async fn batch(&self, batch: Batch) -> Result<Answers, Error> {
         let count = batch.requests.len();
         if count == 0 {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_method_may_fail_apart() {
+    fn one_method_may_fail_alone() {
         let failed = json!({ "id": 0, "error": { "code": -32601, "message": "no" } });
         let refused = Answers::new(vec![failed], 1).unwrap().take_raw(0);
         assert!(matches!(refused, Err(Error::Refused(refusal)) if refusal.is_unknown()));

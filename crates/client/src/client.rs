@@ -1,4 +1,4 @@
-//! One instance, asked over HTTP.
+//! The HTTP client of one instance.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::error::{Error, Refusal, is_auth_unavailable};
 use crate::method::Method;
-use crate::route::{Asked, Base, Route, Verb, Wrapping, encode, unwrapped};
+use crate::route::{Base, Route, RouteRequest, Verb, Wrapping, encode, unwrapped};
 
 /// Largest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
@@ -21,7 +21,7 @@ const ANSWER_BYTES_MAX: usize = 256 << 20;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time for the rest of one, so that a server which sends a byte now and then does not hold a caller for ever.
 const BODY_TIMEOUT: Duration = Duration::from_secs(300);
-/// How connections are made and kept.
+/// Time-outs and limits of connections.
 const CONNECTIONS: Connections =
     Connections { timeout: Duration::from_secs(30), idle: Duration::from_secs(90), per_host: 16 };
 /// The longest single wait that a server may ask for.
@@ -31,7 +31,7 @@ const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 /// How long a client waits for a rate limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiting {
-    /// For one request in all.
+    /// Total wait for one request.
     pub in_all: Duration,
     /// Called with each wait before it begins.
     pub notice: fn(Duration),
@@ -63,17 +63,17 @@ impl Client {
     /// For an address such as `http://127.0.0.1:8787`, without a key.
     ///
     /// # Errors
-    /// [`Error::Address`]: it cannot be asked.
+    /// [`Error::Address`]: the address is invalid.
     pub fn new(base: &str) -> Result<Self, Error> {
         let base = base.trim_end_matches('/');
         paraffin_web::checked(base).map_err(|wrong| Error::Address(format!("the address {wrong}")))?;
         Ok(Self { base: base.to_owned(), key: Key::Absent, waiting: Waiting::default(), http: CONNECTIONS.https() })
     }
 
-    /// With a key, or an alias, in the path of every request. All surfaces can be asked so.
+    /// With a key, or an alias, in the path of every request. All surfaces accept this.
     ///
     /// # Errors
-    /// [`Error::Address`]: it is empty.
+    /// [`Error::Address`]: the key is empty.
     pub fn with_key(self, key: &str) -> Result<Self, Error> {
         if key.is_empty() {
             return Err(Error::Address("the key is empty".to_owned()));
@@ -83,10 +83,10 @@ impl Client {
         Ok(Self { key: Key::InPath(encoded), ..self })
     }
 
-    /// With a key in a header, where no log of a proxy has it. Surfaces of their own, such as `mempool`, need one in the path.
+    /// With a key in a header, which proxies do not log. Keyed surfaces such as `mempool` need one in the path.
     ///
     /// # Errors
-    /// [`Error::Address`]: it is no value of a header.
+    /// [`Error::Address`]: the key is not a valid header value.
     pub fn with_header_key(self, key: &str) -> Result<Self, Error> {
         let mut value =
             HeaderValue::from_str(key).map_err(|_| Error::Address("the key is no value of a header".to_owned()))?;
@@ -94,13 +94,13 @@ impl Client {
         Ok(Self { key: Key::InHeader(value), ..self })
     }
 
-    /// Waits otherwise than three minutes for rate limits.
+    /// Sets how long to wait for rate limits; the default is three minutes.
     #[must_use]
     pub fn with_waiting(self, waiting: Waiting) -> Self {
         Self { waiting, ..self }
     }
 
-    /// The address.
+    /// The base address.
     pub fn base(&self) -> &str {
         &self.base
     }
@@ -113,7 +113,7 @@ impl Client {
         read(self.call_raw(&method.surface(), M::NAME, method.parameters()?).await?)
     }
 
-    /// Calls a method by its name, on the surface of that word or the main endpoint where it is empty.
+    /// Calls a method by its name, on the surface with that path segment, or on the main endpoint where it is empty.
     ///
     /// # Errors
     /// See [`Error`].
@@ -123,14 +123,14 @@ impl Client {
         result(answer)
     }
 
-    /// Asks a route.
+    /// Requests a route.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn ask<R: Route>(&self, route: &R) -> Result<R::Answer, Error> {
-        let asked = Asked::of(route)?;
-        let path = self.route_path(R::BASE)? + &asked.path;
-        let body = asked.body.as_ref().map(Value::to_string).unwrap_or_default();
+        let request = RouteRequest::of(route)?;
+        let path = self.route_path(R::BASE)? + &request.path;
+        let body = request.body.as_ref().map(Value::to_string).unwrap_or_default();
         let (status, bytes) = self.send(R::VERB, &path, body).await?;
         if R::WRAPPING == Wrapping::Text && status.is_success() {
             return read(Value::String(String::from_utf8_lossy(&bytes).into_owned()));
@@ -138,7 +138,7 @@ impl Client {
         read(unwrapped(status.as_u16(), parsed(status, &bytes)?, R::WRAPPING)?)
     }
 
-    /// Asks a route of the REST data API by its path; its members stand in the body. The whole answer.
+    /// Posts to a route of the REST data API by its path, with `members` as the body; returns the answer with its envelope.
     ///
     /// # Errors
     /// See [`Error`].
@@ -157,7 +157,7 @@ impl Client {
         unwrapped(status.as_u16(), parsed(status, &bytes)?, Wrapping::Bare)
     }
 
-    /// What a surface is asked under.
+    /// Path of a surface, with the key where it is in the path.
     pub(crate) fn surface_path(&self, surface: &str) -> Result<String, Error> {
         match (&self.key, surface) {
             (Key::InPath(key), "") => Ok(format!("/v4/{key}")),
@@ -184,7 +184,7 @@ impl Client {
         parsed(status, &bytes)
     }
 
-    /// The request with the key where it belongs.
+    /// A request with the key in its path or header.
     pub(crate) fn request(&self, verb: Verb, path: &str, body: Bytes) -> Result<Request<Full<Bytes>>, Error> {
         let method = if verb == Verb::Get { hyper::Method::GET } else { hyper::Method::POST };
         let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
@@ -200,8 +200,8 @@ impl Client {
         Ok(request)
     }
 
-    /// Sends, and sends again after as long as the instance asks for where it refuses for a while: such a request was not carried out.
-    /// Other failures are not tried again, because what they did is not known.
+    /// Sends a request, and repeats it after `Retry-After` where the instance refuses it temporarily: such a request was not executed.
+    /// Other failures are not retried, since the request may have been executed.
     async fn send(&self, verb: Verb, path: &str, body: String) -> Result<(StatusCode, Bytes), Error> {
         let body = Bytes::from(body);
         let started = Instant::now();
@@ -230,13 +230,13 @@ impl Client {
     }
 }
 
-/// How long to wait before the same request again, if that can help: with 429 always, with 503 where the answer says so.
+/// Wait before a retry: always for 429, for 503 only with `Retry-After`; otherwise `None`.
 pub(crate) fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
-    let asked_for =
+    let retry_after =
         headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok()).map(Duration::from_secs);
     let wait = match status {
-        StatusCode::TOO_MANY_REQUESTS => asked_for.unwrap_or(Duration::from_secs(1)),
-        StatusCode::SERVICE_UNAVAILABLE => asked_for?,
+        StatusCode::TOO_MANY_REQUESTS => retry_after.unwrap_or(Duration::from_secs(1)),
+        StatusCode::SERVICE_UNAVAILABLE => retry_after?,
         _ => return None,
     };
     Some(wait.clamp(Duration::from_secs(1), RETRY_AFTER_MAX))
@@ -261,7 +261,7 @@ pub(crate) fn parsed_message(text: &str) -> Result<Value, Error> {
     serde_json::from_str(text).map_err(|error| Error::Answer(error.to_string()))
 }
 
-/// An answer as its type.
+/// Deserialises an answer.
 pub(crate) fn read<A: DeserializeOwned>(answer: Value) -> Result<A, Error> {
     serde_json::from_value(answer).map_err(|error| Error::Answer(error.to_string()))
 }
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn only_refusals_for_a_while_are_waited_out_and_never_for_long() {
+    fn only_temporary_refusals_are_retried_after_a_bounded_wait() {
         assert_eq!(after(429, Some("7")), Some(7));
         assert_eq!(after(429, None), Some(1));
         assert_eq!(after(429, Some("99999999")), Some(60));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stands_where_it_belongs_and_in_no_text() {
+    fn a_key_is_in_the_path_or_the_header_and_never_in_debug_output() {
         let client = Client::new("http://127.0.0.1:1/").unwrap();
         assert_eq!(client.surface_path("").unwrap(), "/v4/jsonrpc");
         assert!(client.surface_path("mempool").is_err());

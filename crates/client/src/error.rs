@@ -1,4 +1,4 @@
-//! What a call can end with.
+//! Errors of calls.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 /// Longest text of a server that is repeated, characters.
 const TEXT_CHARS_MAX: usize = 2_000;
-/// The key store is away: waiting does not help a caller, and every further request is refused too.
+/// The key store is unavailable: further requests are refused as well, so that they are not retried.
 const AUTH_UNAVAILABLE: &str = "AUTH_UNAVAILABLE";
-/// What an instance answers while it starts, has too much to do, or does not reach its node.
+/// Codes of an instance that starts, is overloaded, or cannot reach its node.
 const TEMPORARY: [&str; 4] = ["STARTING", "OVERLOADED", "UPSTREAM_UNAVAILABLE", "INTERNAL"];
 
-/// A call failed. No text has a key in it.
+/// A failed call. No message contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The address or the key cannot be used.
@@ -20,19 +20,19 @@ pub enum Error {
     /// The parameters cannot be written.
     #[error("{0}")]
     Request(String),
-    /// No whole answer came: whether the request was carried out is not known.
+    /// No complete answer was received; the request may have been executed.
     #[error("no answer: {0}")]
     Unreachable(String),
     /// The instance answered with an error.
     #[error("{0}")]
     Refused(Refusal),
-    /// The key store of the instance is away (`AUTH_UNAVAILABLE`): nothing is tried again.
+    /// The key store of the instance is unavailable (`AUTH_UNAVAILABLE`); the request is not retried.
     #[error("the key store of the instance cannot be asked at the moment")]
     AuthUnavailable,
-    /// Still refused after waiting as long as the client may.
+    /// Still rate-limited after the maximum wait of the client.
     #[error("still refused by a rate limit after {} seconds", .0.as_secs())]
     Throttled(Duration),
-    /// The answer is not what the description says.
+    /// The answer does not match its declared type.
     #[error("an answer that cannot be read: {0}")]
     Answer(String),
 }
@@ -41,16 +41,16 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{}", code.map_or_else(String::new, |code| format!(" ({code})")))]
 pub struct Refusal {
-    /// Of JSON-RPC, or the status of HTTP.
+    /// Code of JSON-RPC, or HTTP status.
     pub code: Option<i64>,
-    /// The stable word for programs, such as `NOT_FOUND`, where there is one.
+    /// The stable code for programs, such as `NOT_FOUND`, where there is one.
     pub word: Option<String>,
     /// The sentence of the instance, on one line.
     pub message: String,
 }
 
 impl Error {
-    /// Whether the same may succeed a little later: nothing was wrong with the request, and the key store was not away.
+    /// Whether a retry may succeed: the request was valid, and the key store available.
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable(_) | Self::Throttled(_) => true,
@@ -84,19 +84,19 @@ impl Refusal {
         Self { code: Some(status.into()), word: word.map(str::to_owned), message: printable(message) }
     }
 
-    /// The key store being away is an error of its own.
+    /// Converts the refusal; an unavailable key store is [`Error::AuthUnavailable`].
     pub(crate) fn into_error(self) -> Error {
         if self.word.as_deref() == Some(AUTH_UNAVAILABLE) { Error::AuthUnavailable } else { Error::Refused(self) }
     }
 }
 
-/// Whether an answer says that the key store is away.
+/// Whether an answer reports an unavailable key store.
 pub(crate) fn is_auth_unavailable(answer: &Value) -> bool {
     answer["code"] == AUTH_UNAVAILABLE
         || answer.pointer("/error/data/code").is_some_and(|code| code == AUTH_UNAVAILABLE)
 }
 
-/// What a server says, for a terminal: one line of bounded length without control characters.
+/// A text of a server for a terminal: one line of bounded length without control characters.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().take(TEXT_CHARS_MAX).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

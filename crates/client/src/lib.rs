@@ -1,9 +1,9 @@
 //! A client of the Paraffin API.
 //!
-//! Every method of JSON-RPC and every route of HTTP is a struct of its parameters, written from the same declarations that the server
-//! answers by: [`jsonrpc`] holds those of the main endpoint, [`rest`] the routes, and other surfaces have modules of their own.
-//! [`Client::call`] asks a method, [`Client::ask`] a route, [`Client::batch`] many methods at once. [`MempoolMirror`] follows
-//! the unconfirmed transactions, [`OrderbookMirror`] a market of the order book, [`EventStream`] what happens on the chain.
+//! Every method of JSON-RPC and every route of HTTP is a struct of its parameters, generated from the declarations of the
+//! server: [`jsonrpc`] holds those of the main endpoint, [`rest`] the routes, and other surfaces have modules of their own.
+//! [`Client::call`] calls a method, [`Client::ask`] requests a route, [`Client::batch`] calls many methods at once. [`MempoolMirror`] follows
+//! the unconfirmed transactions, [`OrderbookMirror`] a market of the order book, [`EventStream`] the events of the chain.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), paraffin_client::Error> {
@@ -17,13 +17,13 @@
 //! # }
 //! ```
 //!
-//! Amounts are [`Amount`]s or texts of digits and numbers with a fraction keep their digits: no float is involved.
+//! Amounts are [`Amount`]s or texts of digits and numbers with a fraction keep their digits: no floating-point numbers are involved.
 #![forbid(unsafe_code)]
 
 mod batch;
 mod client;
 mod error;
-// Its layout is the generator's.
+// Formatted by the generator.
 #[rustfmt::skip]
 #[allow(clippy::all, clippy::pedantic, reason = "written by a program from the descriptions")]
 mod generated;

@@ -21,13 +21,13 @@ pub enum Form {
 pub trait Method: Serialize {
     /// Its name on the surface.
     const NAME: &'static str;
-    /// The word of its surface in the path; empty for the main endpoint.
+    /// Path segment of its surface; empty for the main endpoint.
     const SURFACE: &'static str;
     /// How parameters are written.
     const FORM: Form;
     /// Names of the parameters in their order.
     const PARAMETERS: &'static [&'static str];
-    /// What it answers.
+    /// Type of its answer.
     type Answer: DeserializeOwned;
 
     /// The path of its surface behind the key.
@@ -38,7 +38,7 @@ pub trait Method: Serialize {
     /// The parameters as they are sent.
     ///
     /// # Errors
-    /// [`Error::Request`]: they are no JSON.
+    /// [`Error::Request`]: they cannot be serialised.
     fn parameters(&self) -> Result<Value, Error> {
         let written = serde_json::to_value(self).map_err(|error| Error::Request(error.to_string()))?;
         let members = match written {

@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Refusal};
 
-/// How a route is asked.
+/// HTTP method of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
-    /// Parameters stand in the path and in the query.
+    /// GET: parameters in the path and in the query.
     Get,
-    /// Parameters stand in a JSON object.
+    /// POST: parameters in the path and in a JSON object.
     Post,
 }
 
-/// Below which paths a route is served.
+/// Base path of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// `/v4/<key>`, or `/v4/api` without a key in the path.
@@ -30,43 +30,43 @@ pub enum Base {
     Explorer,
 }
 
-/// What an answer is wrapped in.
+/// Envelope of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapping {
     /// `{"statusCode":200,"data":…}`.
     Data,
     /// `{"error":null,"result":…}`.
     Result,
-    /// Nothing.
+    /// No envelope.
     Bare,
-    /// Text that is no JSON.
+    /// Plain text.
     Text,
 }
 
 /// A route: the struct of its parameters.
 pub trait Route: Serialize {
-    /// How it is asked.
+    /// Its HTTP method.
     const VERB: Verb;
-    /// Where it is served.
+    /// Its base path.
     const BASE: Base;
-    /// Its path below that; a segment in braces is the parameter of that name.
+    /// Its path below the base; a segment in braces is the parameter of that name.
     const PATH: &'static str;
-    /// What its answer is wrapped in.
+    /// Envelope of its answer.
     const WRAPPING: Wrapping;
     /// Whether the parameter `body` is the whole body.
     const HAS_WHOLE_BODY: bool = false;
-    /// What it answers.
+    /// Type of its answer.
     type Answer: DeserializeOwned;
 }
 
 /// A request to a route: path with query, and body.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct RouteRequest {
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
 }
 
-impl Asked {
+impl RouteRequest {
     pub(crate) fn of<R: Route>(route: &R) -> Result<Self, Error> {
         let written = serde_json::to_value(route).map_err(|error| Error::Request(error.to_string()))?;
         let Value::Object(members) = written else {
@@ -97,8 +97,8 @@ impl Asked {
             let body = if has_whole_body { members.remove("body").unwrap_or_default() } else { members.into() };
             return Ok(Self { path, body: Some(body) });
         }
-        for (place, (name, value)) in members.iter().filter(|(_, value)| !value.is_null()).enumerate() {
-            path.push(if place == 0 { '?' } else { '&' });
+        for (index, (name, value)) in members.iter().filter(|(_, value)| !value.is_null()).enumerate() {
+            path.push(if index == 0 { '?' } else { '&' });
             let _ = write!(path, "{name}=");
             encode(&mut path, &text(value));
         }
@@ -110,12 +110,12 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What may stand as it is in a segment of a path and in a query.
+/// Whether a byte needs no percent-encoding in a path segment or query.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte)
 }
 
-/// Adds a text with everything but plain letters in percent signs.
+/// Appends a text, percent-encoded.
 pub(crate) fn encode(path: &mut String, text: &str) {
     for byte in text.bytes() {
         if is_plain(byte) {
@@ -126,7 +126,7 @@ pub(crate) fn encode(path: &mut String, text: &str) {
     }
 }
 
-/// Takes the wrapping off.
+/// Removes the envelope of an answer.
 ///
 /// # Errors
 /// The answer is an error.
@@ -149,27 +149,27 @@ mod tests {
 
     use super::*;
 
-    fn arrange(verb: Verb, path: &str, members: &Value) -> Result<Asked, Error> {
-        Asked::arrange(verb, path, false, members.as_object().unwrap().clone())
+    fn arrange(verb: Verb, path: &str, members: &Value) -> Result<RouteRequest, Error> {
+        RouteRequest::arrange(verb, path, false, members.as_object().unwrap().clone())
     }
 
     #[test]
-    fn parameters_stand_in_the_path_the_query_or_the_body() {
-        let asked = arrange(
+    fn parameters_go_into_the_path_the_query_or_the_body() {
+        let request = arrange(
             Verb::Get,
             "source/{block}/{tx}",
             &json!({ "block": "2", "tx": 0, "path": "a b/ü&c", "none": null }),
         )
         .unwrap();
-        assert_eq!(asked, Asked { path: "/source/2/0?path=a%20b%2F%C3%BC%26c".to_owned(), body: None });
-        let asked = arrange(Verb::Post, "get-pools", &json!({ "limit": 3 })).unwrap();
-        assert_eq!(asked, Asked { path: "/get-pools".to_owned(), body: Some(json!({ "limit": 3 })) });
+        assert_eq!(request, RouteRequest { path: "/source/2/0?path=a%20b%2F%C3%BC%26c".to_owned(), body: None });
+        let request = arrange(Verb::Post, "get-pools", &json!({ "limit": 3 })).unwrap();
+        assert_eq!(request, RouteRequest { path: "/get-pools".to_owned(), body: Some(json!({ "limit": 3 })) });
     }
 
     #[test]
-    fn no_parameter_leaves_its_segment_of_the_path() {
-        let asked = arrange(Verb::Get, "order/{id}", &json!({ "id": "../x?y#z" })).unwrap();
-        assert_eq!(asked.path, "/order/..%2Fx%3Fy%23z");
+    fn a_parameter_cannot_escape_its_path_segment() {
+        let request = arrange(Verb::Get, "order/{id}", &json!({ "id": "../x?y#z" })).unwrap();
+        assert_eq!(request.path, "/order/..%2Fx%3Fy%23z");
         assert!(arrange(Verb::Get, "order/{id}", &json!({ "id": "" })).is_err());
         assert!(arrange(Verb::Get, "order/{id}", &json!({})).is_err());
     }

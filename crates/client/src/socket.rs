@@ -20,7 +20,7 @@ use crate::client::{Client, wait};
 use crate::error::{Error, Refusal, printable};
 use crate::route::Verb;
 
-/// What is hashed with the key of a handshake (RFC 6455, 1.3).
+/// Hashed with the key of a handshake (RFC 6455, 1.3).
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /// Longest time of a handshake.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,11 +36,11 @@ const REFUSAL_BYTES_MAX: usize = 64 << 10;
 /// An open connection.
 pub(crate) struct Socket(WebSocketStream<TokioIo<Upgraded>>);
 
-/// What a handshake came to.
+/// Result of a handshake.
 pub(crate) enum Opening {
     /// The connection.
     Open(Box<Socket>),
-    /// The instance refuses for a while: as long as it says, or no time was given.
+    /// The instance refuses temporarily, with the time of `Retry-After` if given.
     Later(Option<Duration>),
 }
 
@@ -48,7 +48,7 @@ impl Socket {
     /// Opens one at a path.
     ///
     /// # Errors
-    /// The instance refuses for good, is not reached, or is none.
+    /// The instance refuses permanently, is unreachable, or is no instance.
     pub(crate) async fn open(client: &Client, path: &str) -> Result<Opening, Error> {
         timeout(OPEN_TIMEOUT, Self::handshake(client, path))
             .await
@@ -71,14 +71,14 @@ impl Socket {
         let response = client.http.request(request).await.map_err(lost)?;
         let status = response.status();
         if status != StatusCode::SWITCHING_PROTOCOLS {
-            let asked_for = wait(status, response.headers());
+            let retry_after = wait(status, response.headers());
             let bytes = paraffin_web::read_body(response, REFUSAL_BYTES_MAX).await;
             let bytes = bytes.map_err(|error| Error::Unreachable(error.to_string()))?;
             let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
             let refusal = Refusal::of_method(&answer).unwrap_or_else(|| Refusal::of_route(status.as_u16(), &answer));
-            let is_for_a_while = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+            let is_temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
             return match refusal.into_error() {
-                Error::Refused(_) if is_for_a_while => Ok(Opening::Later(asked_for)),
+                Error::Refused(_) if is_temporary => Ok(Opening::Later(retry_after)),
                 error => Err(error),
             };
         }

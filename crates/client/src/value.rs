@@ -1,11 +1,11 @@
-//! Values that several types have.
+//! Types of values that several methods and routes share.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An integer of up to 128 bits that stands in JSON as a text of decimal digits: an amount in base units, or a part of an id.
+/// An integer of up to 128 bits, in JSON a text of decimal digits: an amount in base units, or a part of an id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Amount(pub u128);
 
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// What may be written as a number or as text: a height, a limit, an amount in digits.
+/// A value that may be a number or a text: a height, a limit, an amount in digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum NumberOrText {
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for NumberOrText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::String(text) => Ok(Self::Text(text)),
-            // One that is longer than 64 bits keeps its digits.
+            // A number beyond 64 bits keeps its digits.
             serde_json::Value::Number(number) => {
                 Ok(number.as_u64().map_or_else(|| Self::Text(number.to_string()), Self::Number))
             }

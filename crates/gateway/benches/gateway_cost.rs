@@ -1,15 +1,15 @@
-//! What authentication, both windows, accounting and the access log cost: requests a second of a keyed `btc_getblockcount`
+//! The cost of authentication, both windows, accounting and the access log: requests a second of a keyed `btc_getblockcount`
 //! through the gateway, with and without its log, against a server written for this one answer that sends the same headers or
-//! none, and against the gateway's handler with nothing around it. 64 connections, keep-alive, all in this process and in turns,
-//! so that noise of the machine meets all. The log goes through the program's thread into a file.
+//! none, and against the bare handler of the gateway. 64 connections, keep-alive, all in this process and in turns,
+//! so that noise of the machine affects all. The log goes through the program's thread into a file.
 //!
-//! Catches: a store that is asked for each request, a lock that all requests share, work that is done twice, a log that is
+//! Catches: a store that is queried for each request, a lock that all requests share, work that is done twice, a log that is
 //! written by the thread that answers.
 //! `cargo bench -p paraffin-gateway --bench gateway_cost`; `--test` runs a short one. `--only` and one of `logged`, `silent`,
 //! `handler`, `headers` and `plain` load that one for ten seconds, for a profiler.
 //!
-//! The processor's time for one request, client included, stands beside the throughput: on a machine that does other work
-//! it says more.
+//! Processor time for one request, client included, is printed beside the throughput: on a busy machine it is the more reliable
+//! figure.
 #![allow(clippy::unwrap_used, dead_code, missing_docs)] // a bench stops at the first failure; it shares the tests' parts
 
 #[path = "../tests/gateway/chain.rs"]
@@ -20,11 +20,11 @@ mod client;
 mod instance;
 #[path = "support/load.rs"]
 mod load;
+#[allow(dead_code)]
+#[path = "../tests/gateway/market_chain.rs"]
+mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
-#[allow(dead_code)]
-#[path = "../tests/gateway/town.rs"]
-mod town;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -56,7 +56,7 @@ struct Call<'a> {
     method: &'a str,
 }
 
-/// The least that can give this answer: a parse that knows only this method, a snapshot, a formatted line, these headers.
+/// A minimal server for this answer: it parses only this method, takes a snapshot, formats a line and sends these headers.
 async fn bare(chain: Arc<dyn ChainState>, headers: HeaderMap) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -108,7 +108,7 @@ fn main() {
         setup.config.access_log = false;
         let handler = instance::Instance::with(setup).await;
         let (logged_path, silent_path) = (keyed_path(&logged).await, keyed_path(&silent).await);
-        // Content type and nothing else; then what the gateway sends, whose values change from answer to answer.
+        // Only the content type; then the headers of the gateway, whose values change from answer to answer.
         let plain = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         let answer = silent.post(&silent_path, CALL).await;
         let names = answer.headers.into_iter().filter(|(name, _)| name != DATE.as_str() && name != CONTENT_LENGTH.as_str());
@@ -136,15 +136,15 @@ fn main() {
         }
         let a_second = |of: &[Rate]| median(of.iter().map(|rate| rate.a_second).collect());
         let cpu_us = |of: &[Rate]| median(of.iter().map(|rate| rate.cpu_us).collect());
-        let say = |of: usize| format!("{:.0} ({:.2} us)", a_second(&rates[of]), cpu_us(&rates[of]));
-        // Of neighbouring rounds, so that what else the machine does meets both.
-        let kept = |one: usize, other: usize| {
+        let figures = |of: usize| format!("{:.0} ({:.2} us)", a_second(&rates[of]), cpu_us(&rates[of]));
+        // Ratios of neighbouring rounds, so that noise of the machine affects both.
+        let ratio = |one: usize, other: usize| {
             median(rates[one].iter().zip(&rates[other]).map(|(one, other)| one.a_second / other.a_second).collect())
         };
-        for (place, name, what) in [(0, "gateway cost", "access log on"), (1, "gateway cost without log", "access log off")] {
+        for (target, name, what) in [(0, "gateway cost", "access log on"), (1, "gateway cost without log", "access log off")] {
             println!(
                 "{{\"bar\":\"{name}\",\"value\":{:.3},\"at_least\":{BAR},\"how\":\"requests a second of keyed btc_getblockcount with all middleware, {what}: {} over a server written for this answer that sends the same headers: {}; {:.3} of one that sends none: {}; {:.3} of the handler alone: {}; {CONNECTIONS} connections, median of {rounds}, processor time of a request with its client in brackets; {} log lines dropped\"}}",
-                kept(place, 3), say(place), say(3), kept(place, 4), say(4), kept(place, 2), say(2), lines.dropped_lines()
+                ratio(target, 3), figures(target), figures(3), ratio(target, 4), figures(4), ratio(target, 2), figures(2), lines.dropped_lines()
             );
         }
         println!("round,target,requests_per_second,cpu_us");
@@ -156,7 +156,7 @@ fn main() {
     });
 }
 
-/// The main surface below a key whose limits exist and are never reached, so that both windows count and send their numbers.
+/// The main surface with a key whose limits are never reached, so that both windows count and send their numbers.
 async fn keyed_path(instance: &instance::Instance) -> String {
     let limits = WindowLimits { per_minute: Some(1_000_000_000), per_day: Some(2_000_000_000) };
     let new = NewKey { limits, ..NewKey::on_plan("bench", Plan::BUSINESS) };

@@ -1,5 +1,5 @@
 //! The live mempool with 150,000 transactions, over real connections: how long a full snapshot takes, how soon a subscriber
-//! hears of an observed transaction, and how many frames a second reach 200 subscribers.
+//! receives an observed transaction, and how many frames a second reach 200 subscribers.
 //!
 //! Catches: a page that walks over the pages before it, a lock held while an answer is written, a frame that is written anew
 //! for each subscriber. `cargo bench -p paraffin-gateway --bench mempool -- --bar snapshot` (or `observe`, `deliveries`);
@@ -12,10 +12,10 @@ mod chain;
 mod client;
 #[path = "../tests/gateway/instance.rs"]
 mod instance;
+#[path = "../tests/gateway/market_chain.rs"]
+mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
-#[path = "../tests/gateway/town.rs"]
-mod town;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ use tokio::net::TcpStream;
 const NOW: u64 = 1_754_770_000_123;
 const SUBSCRIBERS: usize = 200;
 
-/// One input, two outputs, 250 virtual bytes or so: what most transactions are.
+/// A typical transaction: one input, two outputs, about 250 virtual bytes.
 fn transaction(number: u64) -> Transaction {
     let mut txid = [7; 32];
     txid[..8].copy_from_slice(&number.to_be_bytes());
@@ -134,7 +134,7 @@ async fn frame(stream: &mut TcpStream) -> Vec<u8> {
     body
 }
 
-/// Counts whole frames in what is read, without looking into them.
+/// Counts whole frames without parsing their payload.
 async fn count_frames(mut stream: TcpStream, wanted: u64, seen: Arc<AtomicU64>) {
     let mut buffer = vec![0; 256 << 10];
     let (mut held, mut frames) = (0, 0);

@@ -1,6 +1,6 @@
-//! What a view of the pool index costs beside the cheapest answer of all: requests a second of keyed `getprice` on the btcusd
-//! surface against `/v4/api/health`, which knows no callers. 64 connections, keep-alive, access log off, all in this process
-//! and in turns, so that noise of the machine meets both.
+//! The cost of a view of the pool index relative to the cheapest answer: requests a second of keyed `getprice` on the btcusd
+//! surface against `/v4/api/health`, which identifies no callers. 64 connections, keep-alive, access log off, all in this process
+//! and in turns, so that noise of the machine affects both.
 //!
 //! Catches: an answer that is computed, or sent to another thread, although the block that it was computed for is still the
 //! newest. `cargo bench -p paraffin-gateway --bench views`; `--test` runs a short one. Prints one line of JSON and the single
@@ -15,10 +15,10 @@ mod client;
 mod instance;
 #[path = "support/load.rs"]
 mod load;
+#[path = "../tests/gateway/market_chain.rs"]
+mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
-#[path = "../tests/gateway/town.rs"]
-mod town;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -33,7 +33,7 @@ use serde_json::json;
 use load::{CONNECTIONS, load, median, post};
 
 const BAR: f64 = 0.8;
-/// Blocks of the founding and of a while of trade.
+/// Blocks that deploy the pools and trade in them.
 const HEIGHT: u32 = 160;
 
 fn main() {
@@ -42,7 +42,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let keyed = BTreeMap::from([(KeyedSurface::Btcusd, KeyedHandler::btcusd(PoolRules::default()))]);
-        let market = Some(town::market_blocks(5, HEIGHT));
+        let market = Some(market_chain::market_blocks(5, HEIGHT));
         let mut setup = instance::Setup { keyed, market, ..Default::default() };
         setup.config.access_log = false;
         let instance = instance::Instance::with(setup).await;
@@ -52,7 +52,7 @@ fn main() {
         let call = call.to_string();
         let path = instance.keyed("/btcusd");
         let answer = instance.post(&path, &call).await.json();
-        assert!(answer["result"].as_str().is_some_and(|told| told.len() > 40), "{answer}");
+        assert!(answer["result"].as_str().is_some_and(|result| result.len() > 40), "{answer}");
         let health = "GET /v4/api/health HTTP/1.1\r\nHost: t\r\n\r\n".to_owned();
         let requests = [("views", post(&path, &call)), ("health", health)];
         if let Some(only) = std::env::args().skip_while(|argument| argument != "--only").nth(1) {
@@ -66,7 +66,7 @@ fn main() {
             views.push(load(instance.address, &requests[0].1, length).await);
             health.push(load(instance.address, &requests[1].1, length).await);
         }
-        // Of neighbouring rounds, so that what else the machine does meets both.
+        // Ratios of neighbouring rounds, so that noise of the machine affects both.
         let ratio = median(views.iter().zip(&health).map(|(view, health)| view.a_second / health.a_second).collect());
         let a_second = |of: &[load::Rate]| median(of.iter().map(|rate| rate.a_second).collect());
         let cpu_us = |of: &[load::Rate]| median(of.iter().map(|rate| rate.cpu_us).collect());

@@ -1,4 +1,4 @@
-//! The line of the access log about one request: what the worker that answers it hands over, and the text that the log thread makes of it.
+//! Access log lines: the fields that a worker queues for each request, and the text that the log thread renders.
 //!
 //! The text is byte for byte that of a `tracing` event with these fields within the span of the connection, so that all lines of a log have
 //! one form.
@@ -14,7 +14,7 @@ use crate::redact::redacted_path;
 use crate::request_id::{CONNECTION_DIGITS, ascii};
 use crate::state::Caller;
 
-/// What is known of an answered request, but for its id and its path.
+/// The fields of an answered request, without its id and path.
 #[derive(Debug)]
 pub(crate) struct RequestLine {
     /// When it was answered.
@@ -31,10 +31,10 @@ pub(crate) struct RequestLine {
     pub(crate) elapsed_us: u64,
 }
 
-/// Makes text of lines.
+/// Renders lines as text.
 pub(crate) struct Renderer {
     form: LogForm,
-    /// The last second that was written, and how.
+    /// The last second that was formatted, and its text.
     second: (u64, String),
 }
 
@@ -116,7 +116,7 @@ impl Renderer {
     }
 
     fn json(&mut self, line: &RequestLine, id: &str, path: &str, caller: &str, out: &mut Vec<u8>) {
-        // Texts are written as JSON writes them; a write into memory does not fail.
+        // Texts are escaped as JSON; a write into memory does not fail.
         let text = |name: &str, value: &str, out: &mut Vec<u8>| {
             out.extend_from_slice(name.as_bytes());
             let _ = serde_json::to_writer(out, value);
@@ -162,7 +162,7 @@ impl Renderer {
     }
 }
 
-/// A text between quotation marks, with what does not show escaped.
+/// A text between quotation marks, with unprintable characters escaped.
 fn quote(text: &str, out: &mut Vec<u8>) {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
         out.push(b'"');

@@ -1,4 +1,4 @@
-//! How much a caller may: counting, and the headers that report it (docs/api.md, "How much").
+//! Rate limits of callers: counting, and the headers that report it (docs/api.md, "How much").
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::body::RequestBody;
 use crate::call_windows::Counted;
 use crate::callers::{Arrival, unavailable};
 use crate::errors::Refusal;
-use crate::header_values::{Told, decimal};
+use crate::header_values::{HeaderNumbers, decimal};
 use crate::routes::Route;
 use crate::state::{Caller, Shared};
 
@@ -21,7 +21,7 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const DAILY_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-daily-limit");
 const DAILY_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-daily-remaining");
 
-/// What the headers of a counted answer say.
+/// The rate-limit headers of a counted answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quota {
     limit: u32,
@@ -32,11 +32,11 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    pub(crate) fn write(self, told: &mut Told, headers: &mut HeaderMap) {
-        headers.insert(LIMIT, told.limit.value(self.limit.into()));
+    pub(crate) fn write(self, numbers: &mut HeaderNumbers, headers: &mut HeaderMap) {
+        headers.insert(LIMIT, numbers.limit.value(self.limit.into()));
         headers.insert(REMAINING, decimal(self.remaining.into()));
-        headers.insert(RESET, told.reset.value(self.reset.max(0).cast_unsigned()));
-        headers.insert(DAILY_LIMIT, told.daily_limit.value(self.daily_limit.into()));
+        headers.insert(RESET, numbers.reset.value(self.reset.max(0).cast_unsigned()));
+        headers.insert(DAILY_LIMIT, numbers.daily_limit.value(self.daily_limit.into()));
         headers.insert(DAILY_REMAINING, decimal(self.daily_remaining.into()));
     }
 }
@@ -48,8 +48,8 @@ impl From<Decision> for Quota {
     }
 }
 
-/// A request from its arrival to its end: what was known of it before its caller was, the quota of its headers, and the caller for
-/// whom it is recorded when it ends. A request whose client disconnects is recorded as well.
+/// A request from its arrival to its end: its route and client, the quota for its headers, and the caller for whom it is recorded
+/// when it ends. A request whose client disconnects is recorded as well.
 ///
 /// Every request moves it once, so it is flat and small.
 pub(crate) struct Admission<'a> {
@@ -100,7 +100,7 @@ impl Drop for Admission<'_> {
     }
 }
 
-/// Counts one request, batches and all. A caller without credentials waits for his turn here, before the time of the
+/// Counts one request; a batch counts once. A caller without credentials waits for its turn here, before the time of the
 /// handler begins. `admission` has the quota whether or not the request is served.
 pub(crate) async fn admit(
     admission: &mut Admission<'_>,
@@ -119,7 +119,7 @@ pub(crate) async fn admit(
             (Subject::Origins(origin.account), (Used::Origin(origin.id), origin.account), &origin.plan, own)
         }
         Caller::Keyless => {
-            // Boxed, so that requests with a key need not make room for it.
+            // Boxed, so that the future of requests with a key stays small.
             let (quota, served) = Box::pin(keyless(admission.arrival(), body)).await?;
             admission.report(quota);
             return served;
@@ -136,7 +136,7 @@ pub(crate) async fn admit(
     }
 }
 
-/// Whose calls a caller's calls are counted with, and how many requests he may send in a minute.
+/// The window that a caller's calls are counted in, and the requests that it may send in a minute.
 pub(crate) fn counted(caller: &Caller, client: IpAddr, shared: &Shared) -> (Counted, Option<u32>) {
     let windows = |plan, own| shared.plans.windows(plan, own).per_minute;
     match caller {
@@ -157,31 +157,31 @@ async fn keyless(arrival: Arrival<'_>, body: &mut RequestBody) -> Result<(Quota,
     let Arrival { shared, route, client, at } = arrival;
     let settings = shared.access.keyless;
     let client = ClientNet::from(client);
-    let place = shared.windows.reserve(client, settings, at).await;
-    let place = place.map_err(|error| unavailable(&error))?;
+    let reservation = shared.windows.reserve(client, settings, at).await;
+    let reservation = reservation.map_err(|error| unavailable(&error))?;
     let quota = Quota {
         limit: settings.burst,
-        remaining: place.remaining,
-        reset: place.reset,
+        remaining: reservation.remaining,
+        reset: reservation.reset,
         daily_limit: UNLIMITED,
         daily_remaining: UNLIMITED,
     };
-    if !place.granted {
-        let beyond = place.wait_ms.saturating_sub(settings.wait_ms_max);
+    if !reservation.granted {
+        let beyond = reservation.wait_ms.saturating_sub(settings.wait_ms_max);
         return Ok((quota, Err(refusal(route, beyond.div_ceil(1000).max(1)))));
     }
     if let Some(wait) = shared.call_windows.wait(Counted::Client(client), at) {
         return Ok((quota, Err(refusal(route, wait))));
     }
-    if place.wait_ms > 0 {
+    if reservation.wait_ms > 0 {
         let _waiting = shared.metrics.waiting();
-        let wait = Duration::from_millis(u64::from(place.wait_ms));
+        let wait = Duration::from_millis(u64::from(reservation.wait_ms));
         let waiter = shared.waiting.enter(shared.windows.as_ref(), settings, client, wait);
         tokio::select! {
             () = waiter.turn() => {}
             () = body.hold() => {}
         }
-        // The store may have gone away meanwhile, and then no request is served.
+        // The store may have become unavailable meanwhile; then no request is served.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
     }
     Ok((quota, Ok(())))

@@ -12,25 +12,25 @@ use crate::deadline::SteadyTimer;
 use crate::errors::Refusal;
 use crate::state::RequestContext;
 
-/// What is read and thrown away of a body that is refused.
+/// Bytes of a refused body that are read and discarded.
 const DISCARDED_BYTES_MAX: u64 = 8 << 20;
 /// How long a refused client may go on sending.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
-/// What is read ahead of a client that waits for its turn.
+/// Bytes that are read ahead while a client waits for its turn.
 const HELD_BYTES_MAX: usize = 64 << 10;
 
-/// The body of one request, on its way.
+/// The body of one request, as it is received.
 pub(crate) struct RequestBody {
-    /// What still comes; nothing of a body that was made here.
+    /// The rest of the body; `None` for a body that was made here.
     incoming: Option<Incoming>,
     held: VecDeque<Bytes>,
-    /// Reading ahead met an error.
+    /// Reading ahead has failed.
     broken: bool,
 }
 
 /// How large a body may be.
 pub(crate) struct BodyLimit<'a> {
-    /// The request, for which the process holds the body.
+    /// The request whose count of held bytes includes the body.
     pub(crate) context: &'a RequestContext,
     /// Any body.
     pub(crate) bytes_max: usize,
@@ -45,7 +45,7 @@ impl RequestBody {
         Self { incoming: Some(incoming), held: VecDeque::new(), broken: false }
     }
 
-    /// A body that is there already.
+    /// A body that is already in memory.
     pub(crate) fn whole(body: Bytes) -> Self {
         Self { incoming: None, held: VecDeque::from([body]), broken: false }
     }
@@ -60,13 +60,13 @@ impl RequestBody {
         self.incoming.as_ref().is_none_or(Incoming::is_end_stream)
     }
 
-    /// Bytes that are announced and have not come.
+    /// Bytes that are announced and not yet received.
     fn announced(&self) -> u64 {
         self.incoming.as_ref().map_or(0, |incoming| incoming.size_hint().lower())
     }
 
-    /// Reads ahead for as long as it is polled: only behind the body can the server see that the client has gone away. Of
-    /// a body longer than this holds, the end is not seen until the body is read.
+    /// Reads ahead for as long as it is polled: only after the end of the body can the server see that the client has disconnected.
+    /// For a body longer than the read-ahead buffer that is not seen until the body is read.
     pub(crate) async fn hold(&mut self) {
         let mut bytes = 0;
         while bytes < HELD_BYTES_MAX && !self.has_come() {
@@ -136,14 +136,14 @@ impl RequestBody {
                 Box::pin(hold(&mut held, limit, whole.len() + piece.len())).await?;
             }
             if whole.len() + piece.len() > bytes_max {
-                let room = bytes_max - whole.len();
-                whole.extend_from_slice(&piece[..room]);
+                let free = bytes_max - whole.len();
+                whole.extend_from_slice(&piece[..free]);
                 let may_be_larger = bytes_max < limit.large_bytes_max && (limit.is_large)(&whole);
-                if !may_be_larger || whole.len() + piece.len() - room > limit.large_bytes_max {
+                if !may_be_larger || whole.len() + piece.len() - free > limit.large_bytes_max {
                     return Err(Refusal::BodyTooLarge);
                 }
                 bytes_max = limit.large_bytes_max;
-                whole.extend_from_slice(&piece[room..]);
+                whole.extend_from_slice(&piece[free..]);
             } else {
                 whole.extend_from_slice(&piece);
             }

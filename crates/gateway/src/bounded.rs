@@ -1,4 +1,4 @@
-//! JSON that is written only as far as an answer may be long.
+//! Serialisation of JSON up to the size limit of an answer.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 
 use crate::errors::ApiError;
 
-/// Why a value was not written.
+/// Failure to write a value.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotWritten {
-    /// It has more bytes than an answer may have; ask for less of it.
+    /// It is larger than the limit.
     #[error("the answer is larger than answers may be")]
     TooLarge,
     /// It cannot be written as JSON: a fault of the program.
@@ -27,7 +27,7 @@ impl From<NotWritten> for ApiError {
     }
 }
 
-/// Takes at most so many bytes.
+/// A writer that fails beyond a number of bytes.
 struct Bounded {
     written: Vec<u8>,
     bytes_max: usize,
@@ -49,7 +49,7 @@ impl Write for Bounded {
     }
 }
 
-/// Writes a value as JSON of at most `bytes_max` bytes. What is beyond is never in memory.
+/// Writes a value as JSON of at most `bytes_max` bytes. Nothing beyond is ever held in memory.
 ///
 /// # Errors
 /// It is longer, or no JSON.
@@ -62,7 +62,7 @@ pub(crate) fn write_bounded(value: &impl Serialize, bytes_max: usize) -> Result<
     }
 }
 
-/// As [`write_bounded`], for what is handed on within another answer.
+/// As [`write_bounded`], for a value that becomes part of another answer.
 ///
 /// # Errors
 /// As [`write_bounded`].

@@ -1,7 +1,7 @@
-//! What one request may take in all, however many calls it is made of.
+//! The budget of one request over all of its calls.
 //!
-//! A batch, the multicalls in it and the scripts in it share one budget of calls and of answer bytes. Each of them is bounded by
-//! itself as well; a bound for each does not bound their sum.
+//! A batch, the multicalls in it and the scripts in it share one budget of calls and of answer bytes. Each of them has
+//! its own limit as well, which does not limit their sum.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,19 +16,19 @@ use crate::errors::ApiError;
 use crate::limits::Limits;
 use crate::state::{RequestContext, unix_millis};
 
-/// What is left to one request.
+/// The remaining budget of one request.
 pub(crate) struct RequestBudget {
     bytes_max: usize,
     bytes_left: AtomicUsize,
     calls_left: AtomicUsize,
-    /// Something did not fit: no further call is run.
+    /// The budget is exhausted: no further call is run.
     is_spent: AtomicBool,
-    /// What did not fit was beyond the budget of the process.
+    /// The budget of the process was exhausted.
     is_overloaded: AtomicBool,
-    /// Bytes up to which nothing has to be asked of the process.
+    /// Bytes that are already counted in the budget of the process.
     held_bytes: AtomicUsize,
     held: Mutex<Option<HeldBytes>>,
-    /// When the time of the handler is over. The clock starts with the first question for it.
+    /// When the time of the handler is over. The clock starts at the first query.
     deadline: OnceLock<Instant>,
     /// The calls of the caller in this minute; `None` where they have no limit.
     window: OnceLock<Option<Arc<CallWindow>>>,
@@ -49,7 +49,7 @@ impl RequestBudget {
         }
     }
 
-    /// Takes one call, before it is run: of this request, and of the caller's minute.
+    /// Takes one call before it is run, from the request and from the caller's minute.
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED` when no call or no byte is left.
@@ -68,15 +68,15 @@ impl RequestBudget {
         !self.is_spent.load(Ordering::Relaxed) && take(&self.calls_left, 1)
     }
 
-    /// Takes bytes of the answer, before they are kept: of what the request may keep and, above 64 KiB in all, of what the process
-    /// may hold. When they do not fit, no further call of the request is run.
+    /// Takes bytes of the answer before they are held: from the request's budget and, above 64 KiB in all, from the process's. When
+    /// they do not fit, no further call of the request is run.
     pub(crate) async fn take_bytes(&self, context: &RequestContext, bytes: usize) -> bool {
         if !take(&self.bytes_left, bytes) {
             self.is_spent.store(true, Ordering::Relaxed);
             return false;
         }
-        let kept = self.bytes_max.saturating_sub(self.bytes_left.load(Ordering::Relaxed));
-        kept <= self.held_bytes.load(Ordering::Relaxed) || Box::pin(self.hold(context, kept)).await
+        let used = self.bytes_max.saturating_sub(self.bytes_left.load(Ordering::Relaxed));
+        used <= self.held_bytes.load(Ordering::Relaxed) || Box::pin(self.hold(context, used)).await
     }
 
     async fn hold(&self, context: &RequestContext, bytes: usize) -> bool {
@@ -94,28 +94,28 @@ impl RequestBudget {
         true
     }
 
-    /// The work of this request found no memory: no further call is run, and its answer says so.
+    /// Records that memory was refused: no further call is run, and the request is answered with `OVERLOADED`.
     pub(crate) fn overload(&self) {
         self.is_spent.store(true, Ordering::Relaxed);
         self.is_overloaded.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the process could not hold what this request kept. There is no answer to it but that.
+    /// Whether memory was refused; the request is then answered with `OVERLOADED`.
     pub(crate) fn is_overloaded(&self) -> bool {
         self.is_overloaded.load(Ordering::Relaxed)
     }
 
-    /// What the process holds for this request so far, handed on to the answer.
+    /// Takes the bytes held so far, to pass them on to the answer.
     pub(crate) fn take_held(&self) -> Option<HeldBytes> {
         self.held.try_lock().ok()?.take()
     }
 
-    /// Bytes that are kept for a time only.
+    /// An empty charge of temporary bytes.
     pub(crate) fn charge<'b>(&'b self, context: &'b RequestContext) -> Charge<'b> {
         Charge { budget: self, context, bytes: 0 }
     }
 
-    /// What is left of the time of the handler.
+    /// Remaining time of the handler.
     pub(crate) fn time_left(&self, limits: &Limits) -> Duration {
         let deadline = self.deadline.get_or_init(|| Instant::now() + limits.handler_timeout());
         deadline.saturating_duration_since(Instant::now())
@@ -126,8 +126,8 @@ fn take(left: &AtomicUsize, amount: usize) -> bool {
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(amount)).is_ok()
 }
 
-/// Bytes that stand in the budget for as long as this lives: those of an answer that becomes a part of a larger one, which is
-/// counted in its turn.
+/// Bytes that are charged to the budget until this is dropped: those of an answer that becomes part of a larger one, which is
+/// counted itself.
 pub(crate) struct Charge<'b> {
     budget: &'b RequestBudget,
     context: &'b RequestContext,
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn time_runs_from_the_first_question() {
+    fn time_runs_from_the_first_query() {
         let limits = Limits { handler_timeout_ms: 20, ..Limits::default() };
         let budget = RequestBudget::new(&limits);
         std::thread::sleep(Duration::from_millis(5));

@@ -1,7 +1,7 @@
-//! What all requests together may hold in memory: answers that are being written or sent, and bodies that are being read.
+//! The memory limit of all requests together: answers that are being written or sent, and bodies that are being read.
 //!
-//! Each caller has a share, and callers without a key have half of the whole together, so that no caller can take all of it. What is
-//! small is not counted: the number of connections bounds it.
+//! Each caller has a share, and callers without a key have half of the whole together, so that no caller can take all of it. Small
+//! answers and bodies are not counted: the number of connections bounds them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -25,10 +25,10 @@ use crate::state::Caller;
 pub(crate) const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
 /// How long a request waits for others to finish before it is refused.
 const WAIT_MAX: Duration = Duration::from_secs(1);
-/// What a growing answer or body takes at a time at least, KiB.
+/// Minimum step of a growing answer or body, KiB.
 const STEP_KIB: u32 = 256;
 
-/// Who is counted as one.
+/// Callers that share one part of the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ByteHolder {
     /// The keys of an account.
@@ -50,14 +50,14 @@ impl ByteHolder {
     }
 }
 
-/// What bytes are held for.
+/// The purpose of held bytes, for metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeldFor {
     /// Answers, from when they are put together until they have been sent.
     Answers,
     /// Bodies of requests.
     Bodies,
-    /// Rows that were read and are not written as an answer yet.
+    /// Rows that were read and not yet written as an answer.
     Rows,
     /// Replies of the node that are passed on.
     Node,
@@ -109,7 +109,7 @@ impl ByteBudget {
         })
     }
 
-    /// Reports what is held and what may be.
+    /// Reports held bytes and their limit.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     pub(crate) fn measure(&self, meter: &Meter<'_>) {
         let held = self.held_kib();
@@ -146,7 +146,7 @@ fn kib(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX >> 4)
 }
 
-/// What one holder may take; forgotten when it is not used any more.
+/// The part of one holder; removed when it is no longer used.
 struct Share {
     budget: Arc<ByteBudget>,
     holder: ByteHolder,
@@ -155,7 +155,7 @@ struct Share {
 }
 
 impl Share {
-    /// Waits until the holder, those without a key, and the whole have so much left.
+    /// Waits until `kib` are free in the holder's part, the anonymous part, and the whole.
     async fn take(&self, kib: u32) -> Result<(), AcquireError> {
         let Some(semaphore) = &self.semaphore else { return Ok(()) };
         let own = semaphore.acquire_many(kib).await?;
@@ -169,7 +169,7 @@ impl Share {
         Ok(())
     }
 
-    /// Takes so much if the holder, those without a key, and the whole have it now.
+    /// Takes `kib` if they are free in the holder's part, the anonymous part, and the whole.
     fn take_now(&self, kib: u32) -> bool {
         let Some(semaphore) = &self.semaphore else { return true };
         let Ok(own) = semaphore.try_acquire_many(kib) else { return false };
@@ -201,7 +201,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut shares = self.budget.shares.lock();
         self.semaphore = None;
-        // Shares are cloned under this lock alone, so one that only the map has is not in use.
+        // Shares are only cloned under this lock, so one that only the map refers to is not in use.
         if shares.get(&self.holder).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
             shares.remove(&self.holder);
         }
@@ -216,7 +216,7 @@ pub(crate) struct HeldBytes {
 }
 
 impl HeldBytes {
-    /// Nothing yet.
+    /// No bytes yet.
     pub(crate) fn none(budget: &Arc<ByteBudget>, holder: ByteHolder, purpose: HeldFor) -> Self {
         Self { share: budget.share_of(holder), purpose, kib: 0 }
     }
@@ -230,8 +230,7 @@ impl HeldBytes {
         self.used().fetch_add(kib as usize, Ordering::Relaxed);
     }
 
-    /// As [`HeldBytes::reach`] without waiting, and without an end: whether so many bytes are held now. What is at most
-    /// [`UNCOUNTED_BYTES_MAX`] is.
+    /// As [`HeldBytes::reach`] without waiting: whether `bytes` are held now. Always true up to [`UNCOUNTED_BYTES_MAX`].
     pub(crate) fn reach_now(&mut self, bytes: usize) -> bool {
         let (wanted, share) = (kib(bytes), self.share.budget.share_kib);
         if bytes <= UNCOUNTED_BYTES_MAX || wanted <= self.kib {
@@ -249,7 +248,7 @@ impl HeldBytes {
         self.reach_exactly(bytes)
     }
 
-    /// As [`HeldBytes::reach_now`] for what there are thousands of: every byte counts, and none is held in advance.
+    /// As [`HeldBytes::reach_now`] for thousands of small holders: every byte counts, and none is held in advance.
     pub(crate) fn reach_exactly(&mut self, bytes: usize) -> bool {
         let wanted = kib(bytes);
         let Some(missing) = wanted.checked_sub(self.kib).filter(|missing| *missing > 0) else { return true };
@@ -260,29 +259,30 @@ impl HeldBytes {
         is_taken
     }
 
-    /// Gives back what is beyond so many bytes.
+    /// Releases what is held beyond `bytes`.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         self.shrink_exactly(if bytes <= UNCOUNTED_BYTES_MAX { 0 } else { bytes });
     }
 
     /// As [`HeldBytes::shrink`], for what [`HeldBytes::reach_exactly`] holds.
     pub(crate) fn shrink_exactly(&mut self, bytes: usize) {
-        let kept = kib(bytes);
-        if let Some(beyond) = self.kib.checked_sub(kept) {
-            self.kib = kept;
+        let needed = kib(bytes);
+        if let Some(beyond) = self.kib.checked_sub(needed) {
+            self.kib = needed;
             self.used().fetch_sub(beyond as usize, Ordering::Relaxed);
             self.share.give_back(beyond);
         }
     }
 
-    /// Holds `bytes` in all; waits for others to finish when they are not to be had at once. A whole share holds any number.
+    /// Holds `bytes` in all; waits for other requests to finish when they are not available. A holder with a full share may hold any
+    /// number.
     ///
     /// # Errors
-    /// `OVERLOADED` when they do not within a second. What was held before is held on.
+    /// `OVERLOADED` when they are not available within a second. What was held before stays held.
     pub(crate) async fn reach(&mut self, bytes: usize) -> Result<(), Refusal> {
         let wanted = kib(bytes).min(self.share.budget.share_kib);
         let Some(missing) = wanted.checked_sub(self.kib).filter(|missing| *missing > 0) else { return Ok(()) };
-        // What grows takes some more at once, where there is more.
+        // A growing answer takes a larger step, where that is available.
         let step = if self.kib == 0 { missing } else { missing.max(STEP_KIB) };
         let step = step.min(self.share.budget.share_kib - self.kib);
         match within(self.share.budget.wait_max, self.share.take(step)).await {

@@ -1,5 +1,5 @@
-//! Calls of each caller in the clock minute. A batch counts once among his requests; the calls that it, its multicalls and its
-//! scripts are made of count here. Each process counts for itself.
+//! Calls of each caller in the clock minute. A batch counts once as a request; the calls in it, in its multicalls and in its
+//! scripts count here. Each process counts for itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use crate::limits::Limits;
 
 const MINUTE_MS: i64 = 60_000;
-/// Callers that are remembered before those of earlier minutes are forgotten.
+/// Entries of callers above which those of earlier minutes are removed.
 const CALLERS_MAX: usize = 10_000;
 
-/// Whose calls are counted together: as his requests are.
+/// Callers whose calls are counted together, as their requests are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Counted {
     Subject(Subject),
@@ -25,7 +25,7 @@ pub(crate) enum Counted {
 #[derive(Default)]
 pub(crate) struct CallWindows {
     callers: Mutex<HashMap<Counted, Arc<CallWindow>>>,
-    /// The last minute in which a caller had none left: in any other minute no caller is looked up.
+    /// The last minute in which a caller used up its calls: in any other minute no caller is looked up.
     exhausted: Arc<AtomicU32>,
 }
 
@@ -50,7 +50,7 @@ impl CallWindows {
         Arc::clone(window)
     }
 
-    /// Seconds until a caller may go on who has used up his calls.
+    /// Seconds until a caller that has used up its calls may call again.
     pub(crate) fn wait(&self, caller: Counted, now: UnixMillis) -> Option<u32> {
         let minute = minute(now);
         if self.exhausted.load(Ordering::Relaxed) != minute {
@@ -85,7 +85,7 @@ impl CallWindow {
             (used < self.limit).then(|| u64::from(minute) << 32 | u64::from(used + 1))
         };
         let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        // Noted with the last one, so that the next request is refused as a whole.
+        // Recorded with the last call, so that the next request is refused as a whole.
         if taken.is_err() || taken.is_ok_and(|before| next(before).is_some_and(|after| split(after).1 == self.limit)) {
             self.exhausted.store(minute, Ordering::Relaxed);
         }

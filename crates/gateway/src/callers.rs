@@ -10,7 +10,7 @@ use crate::errors::Refusal;
 use crate::routes::{Credential, KeyedSurface, Route, Target};
 use crate::state::{Caller, Shared};
 
-/// What is known of a request before its caller is looked up.
+/// The request data that is available before its caller is looked up.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
     pub(crate) shared: &'a Shared,
@@ -19,7 +19,7 @@ pub(crate) struct Arrival<'a> {
     pub(crate) at: UnixMillis,
 }
 
-/// Who calls, and whether the page at the request's `Origin` may read the answer.
+/// The caller, and whether the page at the request's `Origin` may read the answer.
 pub(crate) struct Identified {
     pub(crate) caller: Caller,
     pub(crate) readable: bool,
@@ -32,7 +32,7 @@ impl Identified {
     }
 }
 
-/// Identifies the caller, or says why the request is refused (docs/api.md, "Who may call").
+/// Identifies the caller, or returns why the request is refused (docs/api.md, "Who may call").
 pub(crate) async fn identify(arrival: Arrival<'_>, headers: &HeaderMap) -> Result<Identified, Refusal> {
     let Arrival { shared, route, .. } = arrival;
     match &route.credential {
@@ -46,17 +46,17 @@ pub(crate) async fn identify(arrival: Arrival<'_>, headers: &HeaderMap) -> Resul
             found.map(Caller::Key).map(Identified::anywhere)
         }
         Credential::PathAlias(name) => arrival.by_alias(name).await,
-        Credential::Missing => Err(nobody(shared).await),
+        Credential::Missing => Err(unauthenticated(shared).await),
         Credential::HeaderBelowMain => {
             if !shared.access.keyed_surfaces_by_header {
-                return Err(nobody(shared).await);
+                return Err(unauthenticated(shared).await);
             }
             match arrival.by_header(headers).await? {
                 Some(key) => Ok(Identified::anywhere(Caller::Key(key))),
-                None => Err(nobody(shared).await),
+                None => Err(unauthenticated(shared).await),
             }
         }
-        Credential::HeaderOrNobody => match arrival.by_header(headers).await? {
+        Credential::HeaderOrAnonymous => match arrival.by_header(headers).await? {
             Some(key) => Ok(Identified::anywhere(Caller::Key(key))),
             None => {
                 available(shared).await?;
@@ -64,14 +64,14 @@ pub(crate) async fn identify(arrival: Arrival<'_>, headers: &HeaderMap) -> Resul
                 Ok(Identified { caller: Caller::Keyless, readable })
             }
         },
-        Credential::HeaderOriginOrNobody | Credential::HeaderOrOrigin => {
+        Credential::HeaderOriginOrAnonymous | Credential::HeaderOrOrigin => {
             if let Some(key) = arrival.by_header(headers).await? {
                 return Ok(Identified::anywhere(Caller::Key(key)));
             }
             available(shared).await?;
             match arrival.by_origin(headers).await? {
                 Some(origin) => Ok(Identified::anywhere(Caller::Origin(origin))),
-                None if route.credential == Credential::HeaderOriginOrNobody => {
+                None if route.credential == Credential::HeaderOriginOrAnonymous => {
                     Ok(Identified { caller: Caller::Keyless, readable: false })
                 }
                 None if headers.contains_key(ORIGIN) => Err(Refusal::OriginNotAllowed),
@@ -85,8 +85,8 @@ async fn available(shared: &Shared) -> Result<(), Refusal> {
     shared.keys.available().await.map_err(|error| unavailable(&error))
 }
 
-/// The refusal of a request without a credential that counts; while the store is away that comes first.
-async fn nobody(shared: &Shared) -> Refusal {
+/// The refusal of a request without valid credentials; while the store is unavailable, that refusal takes precedence.
+async fn unauthenticated(shared: &Shared) -> Refusal {
     available(shared).await.err().unwrap_or(Refusal::InvalidApiKey)
 }
 
@@ -98,14 +98,14 @@ impl Arrival<'_> {
         self.look_up(self.shared.keys.authenticate(key, self.at)).await?.ok_or(Refusal::InvalidApiKey)
     }
 
-    /// Asks the store for something that this process does not know, as often as the client may.
-    async fn look_up<T>(self, question: AccessFuture<'_, Option<T>>) -> Result<Option<T>, Refusal> {
-        // Without the store no request is served, and no answer says to come back later either.
+    /// Looks up a credential that is not cached, within the client's rate limit for failed look-ups.
+    async fn look_up<T>(self, lookup: AccessFuture<'_, Option<T>>) -> Result<Option<T>, Refusal> {
+        // Checked first: while the store is unavailable the refusal is 503, never a rate limit.
         available(self.shared).await?;
-        let asked = self.shared.strangers.ask(self.client, self.route.rate_limit_code())?;
-        let found = question.await;
+        let permit = self.shared.auth_failures.acquire(self.client, self.route.rate_limit_code())?;
+        let found = lookup.await;
         if !matches!(found, Ok(None)) {
-            asked.answered();
+            permit.refund();
         }
         found.map_err(|error| unavailable(&error))
     }
@@ -120,7 +120,7 @@ impl Arrival<'_> {
                 match (parsed, &given) {
                     (Some(key), None) => given = Some(key),
                     (Some(key), Some(other)) if key == *other => {}
-                    _ => return Err(nobody(self.shared).await),
+                    _ => return Err(unauthenticated(self.shared).await),
                 }
             }
         }
@@ -130,7 +130,7 @@ impl Arrival<'_> {
         }
     }
 
-    /// An alias, where it may be used. A keyed surface takes one only when the operator says so; the explorer and the webhooks
+    /// An alias, where it may be used. A keyed surface takes one only where the operator allows it; the explorer and the webhooks
     /// never do.
     async fn by_alias(self, name: &str) -> Result<Identified, Refusal> {
         let Self { shared, route, .. } = self;
@@ -138,12 +138,12 @@ impl Arrival<'_> {
             && (matches!(surface, KeyedSurface::Explorer | KeyedSurface::Webhooks)
                 || !shared.access.keyed_surfaces_by_alias)
         {
-            return Err(nobody(shared).await);
+            return Err(unauthenticated(shared).await);
         }
         let alias = match shared.keys.recall_alias(name) {
             Some(known) => known,
-            // What cannot be an alias costs the store no question.
-            None if !is_alias_name(name) => return Err(nobody(shared).await),
+            // A name that cannot be an alias causes no look-up.
+            None if !is_alias_name(name) => return Err(unauthenticated(shared).await),
             None => self.look_up(shared.keys.find_alias(name)).await?.ok_or(Refusal::InvalidApiKey)?,
         };
         let surface = match &route.target {

@@ -1,4 +1,4 @@
-//! Which client a request comes from, when proxies stand in between.
+//! The client address of a request that came through proxies.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +9,7 @@ use hyper::header::HeaderName;
 use serde::{Deserialize, Serialize};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Entries of `X-Forwarded-For` that are looked at; no deployment has that many proxies of its own.
+/// Entries of `X-Forwarded-For` that are read; no deployment has that many proxies of its own.
 const ENTRIES_MAX: usize = 32;
 
 /// An address or a network such as `10.0.0.0/8`.
@@ -78,7 +78,7 @@ pub(crate) fn is_trusted(trusted: &[ProxyNet], address: IpAddr) -> bool {
 }
 
 /// The client of a request: the peer, unless the peer is a proxy of ours; then the right-most address of
-/// `X-Forwarded-For` that is none of ours, since everything to its left is whatever the client wrote. An entry that is
+/// `X-Forwarded-For` that is none of ours, since everything to its left was written by the client. An entry that is
 /// no address ends the search at the proxy that passed it on.
 pub(crate) fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[ProxyNet]) -> IpAddr {
     let mut client = peer.ip();
@@ -97,7 +97,7 @@ pub(crate) fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[P
     client
 }
 
-/// Whether a `Host` may be that of a public name. A page whose name is made to lead to this machine sends its own name here.
+/// Whether a `Host` may be that of a public name. A page whose name resolves to this machine (DNS rebinding) sends its own name here.
 pub(crate) fn is_public_name(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,

@@ -16,19 +16,19 @@ pub struct AccessConfig {
     pub keyed_surfaces_by_alias: bool,
     /// Whether `/v4/jsonrpc/<surface>` takes the key of a keyed surface from a header.
     pub keyed_surfaces_by_header: bool,
-    /// Proxies whose `X-Forwarded-For` is believed: addresses or networks.
+    /// Proxies whose `X-Forwarded-For` is trusted: addresses or networks.
     pub trusted_proxies: Vec<ProxyNet>,
     /// How callers without credentials are slowed down.
     pub keyless: ThrottleSettings,
-    /// How the owner of an origin proves himself.
+    /// How the owner of an origin proves ownership.
     pub proof: ProofSettings,
     /// `postgres://user:password@host:port/database`: accounts, saved scripts and records of verification are there, for several
     /// gateways. Absent: in files of the data folder. The program that starts the gateway opens it.
     pub database_url: Option<Secret>,
     /// `redis://user:password@host:port/number`: windows that gateways share exactly; with `database_url`. Absent: each counts by
-    /// itself and hears of the others within half a second.
+    /// itself and learns of the others within half a second.
     pub redis_url: Option<Secret>,
-    /// Gateways that share `redis_url`; while it is away each grants this part of every limit.
+    /// Gateways that share `redis_url`; while it is unavailable each grants this part of every limit.
     pub gateways: u32,
     /// Longest wait for an answer of Redis, in milliseconds; beyond it a gateway decides alone.
     pub redis_timeout_ms: u64,
@@ -51,7 +51,7 @@ impl Default for AccessConfig {
 }
 
 impl AccessConfig {
-    /// Finds a value with which no caller could be served.
+    /// Checks for values with which no caller could be served.
     pub(crate) fn check(&self) -> Result<(), String> {
         let ThrottleSettings { burst, refill_per_minute, clients_max, .. } = self.keyless;
         if burst == 0 || refill_per_minute == 0 || clients_max == 0 {
@@ -64,29 +64,29 @@ impl AccessConfig {
     }
 }
 
-/// A balancer that has not looked for so long is none.
+/// Upper limit of `drain_seconds`: load balancers check more often.
 const DRAIN_SECONDS_MAX: u64 = 600;
 
 /// Settings of the gateway; every member has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GatewayConfig {
-    /// Where the API listens.
+    /// Listening address of the API.
     pub listen: SocketAddr,
-    /// Where `/metrics` listens; `None`: nowhere. Never the API's own address.
+    /// Listening address of `/metrics`; `None`: not served. Never the API's own address.
     pub metrics_listen: Option<SocketAddr>,
     /// Names of the headers that may carry a key, any letter case (docs/configuration.md).
     pub key_headers: Vec<String>,
     /// One log line per request.
     pub access_log: bool,
-    /// Seconds, at most 600, in which a server that was asked to stop goes on answering while its health says `draining`.
+    /// Seconds, at most 600, during which a stopping server still answers while its health reports `draining`.
     pub drain_seconds: u64,
     /// All limits.
     pub limits: Limits,
 }
 
 impl GatewayConfig {
-    /// Finds a value with which nothing could be served.
+    /// Checks for values with which no request could be served.
     pub(crate) fn check(&self) -> Result<(), String> {
         let limits = &self.limits;
         for (name, value) in [

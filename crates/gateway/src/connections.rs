@@ -1,4 +1,4 @@
-//! The open connections: how many each client may have, and which idle ones are closed when places become rare.
+//! The open connections: the limit of each client, and which idle ones are closed near the limit of all.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -16,20 +16,20 @@ use crate::clients::is_trusted;
 use crate::server::serve_connection;
 use crate::state::Shared;
 
-/// Networks that are bounded, by the first bits of an IPv6 address, and what multiple of a client's connections each may have. An
-/// IPv4 address is the same in all of them, so that the first counts.
+/// Limited networks: prefix length of an IPv6 address, and the multiple of a client's connections that each may have. An
+/// IPv4 address is the same in all of them, so that the first applies.
 const NETS: [(u8, usize); 3] = [(64, 1), (56, 2), (48, 4)];
-/// First bits by which connections are compared when some must go.
+/// Prefix length of the sites that are compared when idle connections are closed.
 const SITE_BITS: u8 = 48;
-/// Idle connections that a site has in any case.
+/// Idle connections that a site always keeps.
 const IDLE_MIN: usize = 4;
-/// Percent of all places above which idle connections are closed.
+/// Percent of the limit of connections above which idle ones are closed.
 const PRESSURE_PERCENT: usize = 80;
 
-/// What ends a connection from outside: `Ok` when it must go because places are rare, an error when the server stops.
+/// Ends a connection from outside: `Ok` when it is closed near the limit of connections, an error when the server stops.
 pub(crate) type Closing = oneshot::Receiver<NoPlaces>;
 
-/// Places are rare.
+/// The limit of connections is nearly reached.
 #[derive(Debug)]
 pub(crate) struct NoPlaces;
 
@@ -50,7 +50,7 @@ impl Activity {
         self.has_begun.load(Ordering::Relaxed)
     }
 
-    /// A request has come; it is over when what is returned is dropped.
+    /// Records that a request has arrived; it ends when the returned guard is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> ActiveRequest {
         self.has_begun.store(true, Ordering::Relaxed);
         *self.idle_since.lock() = None;
@@ -71,7 +71,7 @@ impl Drop for ActiveRequest {
 #[derive(Default)]
 pub(crate) struct OpenConnections {
     tasks: JoinSet<()>,
-    /// How each is ended. One for each: what all would have to look at is looked at often.
+    /// One closing signal for each connection; a shared one would be polled by all of them.
     open: HashMap<tokio::task::Id, OpenConnection>,
     clients: Arc<ConnectionsByClient>,
 }
@@ -79,7 +79,7 @@ pub(crate) struct OpenConnections {
 struct OpenConnection {
     closer: Option<oneshot::Sender<NoPlaces>>,
     activity: Arc<Activity>,
-    /// `None` for a proxy of ours, which stands for many clients.
+    /// `None` for a trusted proxy, which represents many clients.
     site: Option<ClientNet>,
 }
 
@@ -89,12 +89,12 @@ impl OpenConnections {
         shared: &Arc<Shared>,
         stream: TcpStream,
         peer: SocketAddr,
-        place: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) {
         let is_proxy = is_trusted(&shared.access.trusted_proxies, peer.ip());
         let max = if is_proxy { usize::MAX } else { shared.config.limits.connections_per_client_max };
         let Some(of_client) = self.clients.enter(peer.ip(), max) else {
-            // Closed without a word: who opens so many connections does not wait for one.
+            // Closed without an answer: a client with this many connections does not wait for one.
             shared.metrics.connection_refused();
             return;
         };
@@ -105,7 +105,7 @@ impl OpenConnections {
         let (shared, activity) = (Arc::clone(shared), Activity::new());
         let requests = Arc::clone(&activity);
         let task = self.tasks.spawn(async move {
-            let _held = (place, of_client);
+            let _held = (permit, of_client);
             serve_connection(shared, stream, peer, requests, closing).await;
         });
         let site = (!is_proxy).then(|| ClientNet::with_prefix(peer.ip(), SITE_BITS));
@@ -143,13 +143,13 @@ impl OpenConnections {
         }
     }
 
-    /// Ends all after the request that they are answering.
+    /// Ends each connection after its request in flight.
     pub(crate) fn close(self) -> JoinSet<()> {
         self.tasks
     }
 }
 
-/// How many connections each client has open, so that one of them cannot take the places of all.
+/// Open connections by client, so that one of them cannot take all.
 #[derive(Default)]
 struct ConnectionsByClient(Mutex<HashMap<(u8, ClientNet), usize>>);
 
@@ -227,17 +227,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_longest_idle_connection_of_whoever_has_most_goes_first() {
+    async fn the_longest_idle_connection_of_the_site_with_most_is_closed_first() {
         let mut open = OpenConnections::default();
         let mut few: Vec<_> = (0..4).map(|_| connection(&mut open, "192.0.2.1", Some(90))).collect();
         let mut busy: Vec<_> = (0..9).map(|_| connection(&mut open, "192.0.2.2", None)).collect();
         let mut many: Vec<_> =
-            (0..6).map(|place| connection(&mut open, &format!("2001:db8:1:{place}::1"), Some(place))).collect();
+            (0..6).map(|index| connection(&mut open, &format!("2001:db8:1:{index}::1"), Some(index))).collect();
         for expected in [5, 4, 3] {
             open.close_idle();
-            for (place, closing) in many.iter_mut().enumerate() {
+            for (index, closing) in many.iter_mut().enumerate() {
                 let is_closed = matches!(closing.try_recv(), Ok(NoPlaces));
-                assert_eq!(is_closed, place == expected, "{place}");
+                assert_eq!(is_closed, index == expected, "{index}");
             }
         }
         assert!(few.iter_mut().chain(&mut busy).all(|closing| closing.try_recv().is_err()));

@@ -17,7 +17,7 @@ pub(crate) fn single_origin(headers: &HeaderMap) -> Option<&HeaderValue> {
     origins.next().is_none().then_some(origin)
 }
 
-/// The answer to a preflight. It is given whatever the origin, since a preflight cannot carry the key that decides.
+/// The answer to a preflight. It is the same for all origins, since a preflight cannot carry the key that decides.
 pub(crate) fn preflight(request: &HeaderMap, key_headers: &[String]) -> Reply {
     let mut reply = Reply::empty(StatusCode::NO_CONTENT);
     let allowed =

@@ -1,4 +1,4 @@
-//! Bounds of time. What is ready at once, as most answers are, costs no timer.
+//! Time limits. A future that is ready at once, as most answers are, sets no timer.
 
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, Sleep};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Elapsed;
 
-/// `future`, if it ends within `time`. Without any time left it is not begun.
+/// `future`, if it ends within `time`. Without time left it is not polled.
 pub(crate) async fn within<T>(time: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
     if time.is_zero() {
         return Err(Elapsed);
@@ -19,7 +19,7 @@ pub(crate) async fn within<T>(time: Duration, future: impl Future<Output = T>) -
     let mut future = pin!(future);
     match at_once(future.as_mut()).await {
         Some(output) => Ok(output),
-        // Boxed, so that what is ready at once need not make room for a timer.
+        // Boxed, so that the future stays small where no timer is needed.
         None => Box::pin(tokio::time::timeout(time, future)).await.map_err(|_| Elapsed),
     }
 }
@@ -32,13 +32,13 @@ async fn at_once<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> 
     .await
 }
 
-/// A timer that is set again and again for the same time. Setting a timer later, as here, touches nothing that connections
-/// share; a new timer for each request would.
+/// A timer that is reset again and again to the same duration. Resetting it to a later time touches no state that connections
+/// share, unlike a new timer for each request.
 #[derive(Default)]
 pub(crate) struct SteadyTimer(Mutex<Option<Pin<Box<Sleep>>>>);
 
 impl SteadyTimer {
-    /// `future`, if it ends within `time`. Two at the same time work, and then one of them has a timer of its own.
+    /// `future`, if it ends within `time`. Concurrent calls are allowed; one of them then creates its own timer.
     pub(crate) async fn within<T>(&self, time: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
         let mut future = pin!(future);
         if let Some(output) = at_once(future.as_mut()).await {

@@ -1,4 +1,4 @@
-//! Shutdown: a server that is asked to stop reports so first, and answers until its callers have looked elsewhere.
+//! Graceful shutdown: a stopping server first reports `draining`, and still answers until load balancers have noticed.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,12 +9,12 @@ use std::time::Duration;
 pub(crate) struct Draining(AtomicBool);
 
 impl Draining {
-    /// Whether it was asked to stop. Called for every answer, so it is one read of memory.
+    /// Whether shutdown has begun. Called for every answer, so it is a single atomic read.
     pub(crate) fn has_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Ends when nothing more is to be accepted: `time` after `leave`, or with `stop`.
+    /// Resolves when no more connections are to be accepted: `time` after `leave`, or when `stop` resolves.
     pub(crate) async fn over(&self, leave: impl Future<Output = ()>, stop: impl Future<Output = ()>, time: Duration) {
         let mut stop = pin!(stop);
         let is_at_once = tokio::select! {

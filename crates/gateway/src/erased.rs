@@ -1,14 +1,14 @@
-//! Values whose type is known to the two ends of a read alone.
+//! Type erasure of the results of reads.
 //!
-//! What runs a closure away from the async threads is large (a task, its state machine, the locks around it). It is compiled for every type
+//! The code that runs a closure on a blocking thread is large (a task, its state machine, locks). It is compiled for every type
 //! of closure that reaches it, two hundred of them, unless all have one type.
 
 use std::any::Any;
 
-/// What a read answers.
+/// The erased result of a read.
 pub(crate) type Answer = Box<dyn Any + Send>;
 
-/// A closure that does not name what it answers.
+/// Erases the type of a result.
 pub(crate) fn erase<T: Send + 'static>(value: T) -> Answer {
     Box::new(value)
 }

@@ -27,20 +27,20 @@ pub mod rpc_code {
     pub const RATE_LIMITED_MAIN: i64 = -32000;
     /// The rate limit of the caller is reached, on the other JSON-RPC surfaces.
     pub const RATE_LIMITED: i64 = -32005;
-    /// What was asked for does not exist: an unknown transaction, block or output of the `esplora_*` family.
+    /// The requested object does not exist: an unknown transaction, block or output of the `esplora_*` family.
     pub const NOT_FOUND: i64 = -32004;
 }
 
-/// What programs tell errors apart by, on every border.
+/// Identifies an error to programs, over HTTP and JSON-RPC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorKind {
-    /// Stable word: `code` of an HTTP answer, `data.code` of a JSON-RPC error.
+    /// Stable code: `code` of an HTTP answer, `data.code` of a JSON-RPC error.
     pub name: &'static str,
     /// Status where it ends a request over HTTP.
     pub status: StatusCode,
     /// `code` of a JSON-RPC error; see [`rpc_code`]. Errors of the node keep the node's.
     pub rpc_code: i64,
-    /// Whether a JSON-RPC error has `data.code`; some codes say it already.
+    /// Whether a JSON-RPC error has `data.code`; some JSON-RPC codes are unambiguous without it.
     pub has_data: bool,
 }
 
@@ -50,7 +50,7 @@ impl ErrorKind {
         Self { name, status, rpc_code: rpc_code::INTERNAL, has_data: true }
     }
 
-    /// The same with a code of JSON-RPC that says enough.
+    /// Sets a JSON-RPC code that is unambiguous without `data.code`.
     pub(crate) const fn of_code(self, rpc_code: i64) -> Self {
         Self { rpc_code, has_data: false, ..self }
     }
@@ -73,13 +73,13 @@ pub mod kind {
     /// The body is JSON but no request.
     pub const INVALID_REQUEST: ErrorKind =
         ErrorKind::new("INVALID_REQUEST", Status::BAD_REQUEST).of_code(rpc_code::INVALID_REQUEST);
-    /// A parameter, member or segment is not what is taken.
+    /// A parameter, member or path segment is invalid.
     pub const INVALID_PARAMS: ErrorKind =
         ErrorKind::new("INVALID_REQUEST", Status::BAD_REQUEST).of_code(rpc_code::INVALID_PARAMS);
     /// No such method.
     pub const METHOD_NOT_FOUND: ErrorKind =
         ErrorKind::new("NOT_FOUND", Status::NOT_FOUND).of_code(rpc_code::METHOD_NOT_FOUND);
-    /// What was asked for does not exist.
+    /// The requested object does not exist.
     pub const NOT_FOUND: ErrorKind =
         ErrorKind { rpc_code: rpc_code::NOT_FOUND, ..ErrorKind::new("NOT_FOUND", Status::NOT_FOUND) };
     /// The caller has not the right to do this.
@@ -99,7 +99,7 @@ pub mod kind {
     pub const INTERNAL: ErrorKind = ErrorKind::new("INTERNAL_ERROR", Status::INTERNAL_SERVER_ERROR);
     /// The answer took too long.
     pub const TIMEOUT: ErrorKind = ErrorKind::new("TIMEOUT", Status::GATEWAY_TIMEOUT);
-    /// A server that is asked is away.
+    /// An upstream server is unavailable.
     pub const UPSTREAM_UNAVAILABLE: ErrorKind = ErrorKind::new("UPSTREAM_UNAVAILABLE", Status::SERVICE_UNAVAILABLE);
     /// Nothing has been indexed yet.
     pub const STARTING: ErrorKind = ErrorKind::new("STARTING", Status::SERVICE_UNAVAILABLE);
@@ -111,7 +111,7 @@ pub mod kind {
     pub const RESPONSE_TOO_LARGE: ErrorKind = ErrorKind::new("RESPONSE_TOO_LARGE", Status::BAD_REQUEST);
     /// This instance does not index contracts.
     pub const ALKANES_NOT_INDEXED: ErrorKind = ErrorKind::new("ALKANES_NOT_INDEXED", Status::SERVICE_UNAVAILABLE);
-    /// The operator's indexer program writes what cannot be read.
+    /// The operator's indexer program writes an unknown format.
     pub const ALKANES_UNREADABLE: ErrorKind = ErrorKind::new("ALKANES_UNREADABLE", Status::SERVICE_UNAVAILABLE);
     /// This instance does not index inscriptions.
     pub const ORDINALS_NOT_INDEXED: ErrorKind = ErrorKind::new("ORDINALS_NOT_INDEXED", Status::SERVICE_UNAVAILABLE);
@@ -119,19 +119,19 @@ pub mod kind {
     pub const BRC20_NOT_INDEXED: ErrorKind = ErrorKind::new("BRC20_NOT_INDEXED", Status::SERVICE_UNAVAILABLE);
 }
 
-/// A fault of our own that has no type of its own: something that cannot be was found.
+/// An internal error without a type of its own: a violated invariant.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Inconsistent(String);
 
-/// Logs a failure of our own. A read that was cancelled is none.
+/// Logs an internal failure; a cancelled read is logged at debug level only.
 fn log_inside(reason: &(dyn Error + 'static), what: &'static str) {
     let text = reason.to_string();
     let text = crate::redact::redact(&text);
     if is_cancelled(reason) { tracing::debug!(reason = %text, what) } else { tracing::error!(reason = %text, what) }
 }
 
-/// Whether a read that was given up is among the causes of an error.
+/// Whether a cancelled read is among the causes of an error.
 fn is_cancelled(mut error: &(dyn Error + 'static)) -> bool {
     loop {
         if matches!(error.downcast_ref(), Some(StoreError::Abandoned)) || error.is::<ReadAbandoned>() {
@@ -144,19 +144,19 @@ fn is_cancelled(mut error: &(dyn Error + 'static)) -> bool {
     }
 }
 
-/// The error of a call or a request: how it is written is the matter of the border at which it leaves.
+/// The error of a call or a request, independent of the protocol that renders it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApiError {
-    /// What programs distinguish it by.
+    /// Its kind, for programs.
     pub kind: ErrorKind,
-    /// What is wrong and what the caller can do: no stack trace, path, SQL, upstream address or key.
+    /// The defect and what the caller can do; never a stack trace, path, SQL, upstream address or key.
     pub message: Cow<'static, str>,
     /// Further members of `data` of a JSON-RPC error.
     pub(crate) details: Option<Box<Map<String, Value>>>,
 }
 
 impl Serialize for ApiError {
-    /// As JSON-RPC has it: `code`, `message` and, for most kinds, `data`.
+    /// As a JSON-RPC error: `code`, `message` and, for most kinds, `data`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let data = self.data();
         let mut error = serializer.serialize_struct("error", 2 + usize::from(data.is_some()))?;
@@ -175,7 +175,7 @@ impl ApiError {
         Self { kind, message: message.into(), details: None }
     }
 
-    /// The same with a further member of `data`.
+    /// Adds a member to `data`.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.get_or_insert_default().insert(name.to_owned(), value.into());
         self
@@ -212,12 +212,12 @@ impl ApiError {
         Self::invalid(format!("{listed} is required"))
     }
 
-    /// 400, -32600 with a sentence that says what is wrong with the request.
+    /// 400, -32600 with a sentence about the defect of the request.
     pub fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(kind::INVALID_REQUEST, message)
     }
 
-    /// 404, -32004: what was asked for does not exist.
+    /// 404, -32004: the requested object does not exist.
     pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(kind::NOT_FOUND, message)
     }
@@ -228,7 +228,7 @@ impl ApiError {
         Self::panicked()
     }
 
-    /// The same for something that cannot be and was found.
+    /// [`Self::internal`] for a violated invariant.
     pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
         Self::internal(&Inconsistent(what.into()))
     }
@@ -242,7 +242,7 @@ impl ApiError {
         Self::new(kind::TIMEOUT, "timeout")
     }
 
-    /// 503, -32603: the Bitcoin node cannot be asked at the moment.
+    /// 503, -32603: the Bitcoin node is unavailable.
     pub fn upstream_unavailable() -> Self {
         Self::new(kind::UPSTREAM_UNAVAILABLE, "the Bitcoin node is not available")
     }
@@ -260,7 +260,7 @@ impl ApiError {
         )
     }
 
-    /// -32603: the caller has used up his calls of this minute; the call was not run.
+    /// -32603: the caller has used up its calls of this minute; the call was not run.
     pub(crate) fn calls_of_minute_exceeded() -> Self {
         Self::new(
             kind::BUDGET_EXCEEDED,
@@ -285,14 +285,14 @@ impl ApiError {
 /// Seconds after which a request that was [`Refusal::Overloaded`] may be tried again.
 pub(crate) const OVERLOADED_RETRY_SECONDS: u32 = 2;
 
-/// A request that is turned away before any surface sees it (docs/api.md, "Who may call").
+/// A request that is refused before any surface handles it (docs/api.md, "Who may call").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     InvalidApiKey,
     OriginNotAllowed,
     SurfaceNotAllowed,
     AuthUnavailable,
-    /// Seconds until a further try, and the JSON-RPC code of the path.
+    /// Seconds until a retry, and the JSON-RPC code of the path.
     RateLimited {
         retry_after: u32,
         code: i64,
@@ -313,7 +313,7 @@ pub(crate) enum Refusal {
     UpstreamUnavailable,
     /// The instances behind this gateway do not serve it.
     UpstreamRefused,
-    /// A name that does not mean this machine, while only this machine is served.
+    /// A `Host` that does not name this machine, while only this machine is served.
     WrongHost,
 }
 
@@ -337,7 +337,7 @@ impl Refusal {
             ),
             Self::AuthUnavailable => (
                 kind::AUTH_UNAVAILABLE.of_code(NOT_ALLOWED),
-                "The key store cannot be consulted, so nobody is served; this is not an outage to retry through",
+                "The key store cannot be consulted, so no request is served; this is not an outage to retry through",
             ),
             Self::Overloaded => (
                 kind::OVERLOADED,
@@ -382,9 +382,9 @@ impl Refusal {
 mod tests {
     use super::*;
 
-    /// Read from the chain of causes, not from the text.
+    /// Detected by the chain of causes, not by the text.
     #[test]
-    fn a_read_that_was_cancelled_is_known_below_whatever_reports_it() {
+    fn a_cancelled_read_is_detected_below_any_error_that_wraps_it() {
         let below =
             paraffin_alkanes::views::ViewError::State(paraffin_alkanes::StateError::Store(StoreError::Abandoned));
         assert!(is_cancelled(&below) && is_cancelled(&ReadAbandoned));

@@ -1,8 +1,8 @@
-//! Permits for work that is dear, shared so that no caller takes all of them.
+//! Permits for expensive work, shared fairly between callers.
 //!
 //! Each [`FairSemaphore`] has three bounds: all callers together, all anonymous callers together (half of it), and one caller.
-//! A caller waits for its own permit first, then for that of its kind, and only then among all, so a caller that asks for much
-//! waits behind itself and not before others. The order is the same for everybody, which is why nothing can lock up.
+//! A caller waits for its own bound first, then for that of its kind, and only then for the global one, so that a heavy caller waits
+//! behind itself and not before others. The order is the same for all callers, which rules out deadlocks.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,19 +14,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::state::Caller;
 
-/// Callers in a table before those without a permit are forgotten.
+/// Entries of callers above which those without a permit are removed.
 const CALLERS_MAX: usize = 1_024;
-/// First bits of an IPv6 address that one customer of a network may have: one caller, whatever it does with the rest.
+/// Prefix length of an IPv6 address that counts as one caller: the largest site that a network assigns to one customer.
 const SITE_BITS: u8 = 48;
 
-/// Who shares permits.
+/// The unit that a part of the permits belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum CallerId {
-    /// A key with the admin flag: the operator, or a gateway that shares among its own callers. Only the bound of all counts.
+    /// A key with the admin flag: the operator, or a gateway that shares among its own callers. Only the global bound applies.
     Admin,
     /// Holders of the keys of one account.
     Account(AccountId),
-    /// Everybody else, by address. Aliases and origins are public, so they identify no caller.
+    /// All other callers, by address. Aliases and origins are public, so they identify no caller.
     Client(ClientNet),
 }
 
@@ -79,21 +79,21 @@ impl FairSemaphore {
         }
     }
 
-    /// The same for work of which each permit may take so much memory.
+    /// Sets the memory that the work of one permit may use, bytes.
     #[must_use]
     pub(crate) const fn of_bytes(mut self, bytes_each: usize) -> Self {
         self.bytes_each = bytes_each;
         self
     }
 
-    /// Memory that the work may take in all, and what that of the permits that are taken may, bytes.
+    /// Memory limit of all permits and of those in use, bytes.
     pub(crate) fn bytes(&self) -> (usize, usize) {
         let used = self.permits - self.all.available_permits().min(self.permits);
         (self.permits * self.bytes_each, used * self.bytes_each)
     }
 
-    /// A permit for `caller`, once one is free. Dropped before its end, it leaves the queue. The process never closes the
-    /// semaphores, so `None` is not met.
+    /// A permit for `caller`, once one is free. A future that is dropped early leaves the queue. The
+    /// semaphores are never closed, so `None` does not occur.
     pub(crate) async fn acquire(&self, caller: CallerId) -> Option<FairPermit> {
         self.acquire_many(caller, 1).await
     }
@@ -118,7 +118,7 @@ impl FairSemaphore {
             return own;
         }
         if callers.len() >= CALLERS_MAX {
-            // Permits and those who wait hold the others.
+            // Entries with permits or waiters have further references.
             callers.retain(|_, own| own.strong_count() > 0);
         }
         let own = Arc::new(Semaphore::new(self.per_caller_max));
@@ -152,12 +152,12 @@ mod tests {
         let semaphore = FairSemaphore::new(8, 4);
         let mut held: Vec<_> = (0..2).map(|_| now(&semaphore, account(1)).unwrap()).collect();
         assert!(now(&semaphore, account(1)).is_none());
-        // Of anonymous callers, three are at most four.
+        // Three anonymous callers have at most four together.
         for address in ["192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.2"] {
             held.push(now(&semaphore, client(address)).unwrap());
         }
         assert!(now(&semaphore, client("192.0.2.3")).is_none());
-        // A key still has what is left, and the operator no part of its own.
+        // A key still gets the rest, and the operator has no part of its own.
         held.push(now(&semaphore, account(2)).unwrap());
         held.push(now(&semaphore, CallerId::Admin).unwrap());
         assert!(now(&semaphore, account(3)).is_none() && now(&semaphore, CallerId::Admin).is_none());
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn heavy_work_fits_and_what_it_takes_is_told() {
+    fn heavy_work_fits_and_its_memory_is_reported() {
         let semaphore = FairSemaphore::of_heaviest(5, 4, 4).of_bytes(10);
         let heavy = semaphore.acquire_many(client("192.0.2.1"), 4).now_or_never().flatten().unwrap();
         assert_eq!(semaphore.bytes(), (50, 40));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_for_its_own_part_stands_in_nobodys_way() {
+    async fn a_caller_that_waits_for_its_own_part_does_not_block_others() {
         let semaphore = FairSemaphore::new(2, 2);
         let held = now(&semaphore, client("192.0.2.1")).unwrap();
         let mut waiting = std::pin::pin!(semaphore.acquire(client("192.0.2.1")));
@@ -203,7 +203,7 @@ mod tests {
         let keyed = now(&semaphore, account(1)).unwrap();
         drop((held, keyed));
         assert!(waiting.await.is_some());
-        // One that gave up waiting leaves nothing taken.
+        // An abandoned wait leaves no permit taken.
         assert!(now(&semaphore, account(1)).is_some());
     }
 
@@ -220,15 +220,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_bounds_hold_whoever_comes_and_goes(steps in proptest::collection::vec((0_i64..6, any::<bool>()), 1..200)) {
+        fn the_bounds_hold_for_any_order_of_callers(steps in proptest::collection::vec((0_i64..6, any::<bool>()), 1..200)) {
             let semaphore = FairSemaphore::new(8, 4);
             let mut held: Vec<(i64, FairPermit)> = Vec::new();
             for (who, enters) in steps {
                 let caller = if who < 3 { account(who) } else { client(&format!("192.0.2.{who}")) };
                 if enters {
                     held.extend(now(&semaphore, caller).map(|permit| (who, permit)));
-                } else if let Some(place) = held.iter().position(|(holder, _)| *holder == who) {
-                    held.remove(place);
+                } else if let Some(index) = held.iter().position(|(holder, _)| *holder == who) {
+                    held.remove(index);
                 }
                 prop_assert!(held.len() <= 8);
                 prop_assert!(held.iter().filter(|(holder, _)| *holder >= 3).count() <= 4);

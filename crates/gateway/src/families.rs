@@ -1,6 +1,5 @@
-//! Servers of the operator that answer a family of methods in the place of our own index (`docs/decisions/0022`). What they say is
-//! believed no more than what callers say: bodies and times are bounded, redirects are not followed, and their words never reach
-//! a caller.
+//! Servers of the operator that answer a family of methods instead of our own index (`docs/decisions/0022`). Their answers are as
+//! untrusted as requests: sizes and times are limited, redirects are not followed, and their error texts never reach a caller.
 
 use std::time::Duration;
 
@@ -16,12 +15,12 @@ use crate::fairness::FairSemaphore;
 use crate::limits::Limits;
 use crate::state::RequestContext;
 
-/// How long a connection may take to be made.
+/// Time-out of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long an idle connection is kept: shorter than the servers asked keep theirs.
+/// How long an idle connection is kept: shorter than the servers keep theirs.
 const POOL_IDLE: Duration = Duration::from_secs(30);
 
-/// Addresses of servers that answer families of methods in our place, `http` or `https`, with or without a path, without a query.
+/// Addresses of servers that answer families of methods instead of our index, `http` or `https`, with or without a path, without a query.
 #[derive(Clone, Default)]
 pub struct Families {
     /// A server of `ord`, for `ord_*`.
@@ -48,7 +47,7 @@ impl FamilyServers {
 pub(crate) struct FamilyServer {
     name: &'static str,
     client: HttpsClient,
-    /// What stands before the path of every request; may hold a secret and is never disclosed.
+    /// Prefix of the URL of every request; may contain a secret and is never disclosed.
     base: String,
     /// A quarter of them for one caller.
     requests: FairSemaphore,
@@ -56,7 +55,7 @@ pub(crate) struct FamilyServer {
     timeout: Duration,
 }
 
-/// One caller may have one of so many parts of the requests to a server.
+/// One caller may have one of so many parts of the concurrent requests to a server.
 const PARTS: usize = 4;
 
 /// A whole answer, counted among the bytes that the process holds for as long as this lives.
@@ -67,12 +66,12 @@ pub(crate) struct FamilyAnswer {
     _held: HeldBytes,
 }
 
-/// Why there is no answer; the reason has been logged.
+/// The kind of a failed request; the reason has been logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// The server is away, too slow, or says what cannot be.
+    /// The server is unreachable, too slow, or gives an invalid answer.
     Unavailable,
-    /// The answer is larger than answers may be.
+    /// The answer exceeds the size limit.
     TooLarge,
 }
 
@@ -90,12 +89,12 @@ impl FamilyServer {
         }
     }
 
-    /// Asks for a path that begins with `/` and holds nothing that would need an escape.
+    /// Requests a path that begins with `/` and needs no percent-encoding.
     pub(crate) async fn get(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
         self.get_encoded(context, path, None).await
     }
 
-    /// As [`FamilyServer::get`], with the encodings that the answer may have.
+    /// As [`FamilyServer::get`], with the accepted content encodings.
     pub(crate) async fn get_encoded(
         &self,
         context: &RequestContext,
@@ -108,7 +107,7 @@ impl FamilyServer {
         }
     }
 
-    /// As [`FamilyServer::get`], for as long as the request itself may take.
+    /// As [`FamilyServer::get`], with the time limit of the request itself.
     pub(crate) async fn get_patiently(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
         self.exchange(context, path, None).await
     }
@@ -126,7 +125,7 @@ impl FamilyServer {
         if let Some(encodings) = encodings {
             request = request.header(ACCEPT_ENCODING, encodings);
         }
-        let request = request.body(Full::default()).map_err(|_| self.failed("the path cannot be asked for"))?;
+        let request = request.body(Full::default()).map_err(|_| self.failed("the path is invalid"))?;
         let response = self.client.request(request).await.map_err(|error| self.failed(&describe(&error)))?;
         let status = response.status();
         let encoding = response.headers().get(CONTENT_ENCODING).cloned();
@@ -145,13 +144,13 @@ impl FamilyServer {
         Ok(FamilyAnswer { status, encoding, body, _held: held })
     }
 
-    /// Logs what went wrong.
+    /// Logs a failure.
     pub(crate) fn failed(&self, reason: &str) -> NoAnswer {
         tracing::warn!(server = self.name, reason = %crate::redact::redact(reason), "a family's server gave no answer");
         NoAnswer::Unavailable
     }
 
-    /// Logs a status that no answer has.
+    /// Logs an unexpected status.
     pub(crate) fn failed_with(&self, status: StatusCode) -> NoAnswer {
         let what = if status.is_redirection() { ", which points elsewhere and is not followed" } else { "" };
         self.failed(&format!("HTTP {}{what}", status.as_u16()))

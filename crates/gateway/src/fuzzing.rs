@@ -1,5 +1,5 @@
 //! Readers of bytes from outside that are private otherwise, for the fuzz targets of `fuzz/`. Not part of the product: it
-//! needs the feature `fuzzing`, which nothing but the targets switches on.
+//! needs the feature `fuzzing`, which only the targets enable.
 
 pub use crate::jsonrpc::fuzzing::{Entry, nests_deeper_than, read as read_envelope, top_level_method};
 pub use crate::rest::fuzzing::account;
@@ -7,7 +7,7 @@ pub use crate::rest::fuzzing::account;
 use crate::rest::RestBody;
 use crate::routes::{self, Credential, Route, Target};
 
-/// What a path means.
+/// A parsed path.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PathMeaning {
     /// Whether a segment has the form of a key.
@@ -20,7 +20,7 @@ pub struct PathMeaning {
     pub tail: Vec<String>,
 }
 
-/// Understands the path of a request.
+/// Parses the path of a request.
 pub fn route(path: &str) -> PathMeaning {
     let route = Route::parse(path);
     let surface = route.surface_name();

@@ -20,14 +20,14 @@ pub(crate) fn decimal(number: u64) -> HeaderValue {
             break;
         }
     }
-    // Digits are always a value.
+    // Digits are always a valid header value.
     let text = Bytes::copy_from_slice(&digits[first..]);
     HeaderValue::from_maybe_shared(text).unwrap_or_else(|_| HeaderValue::from(number))
 }
 
-/// Numbers that seldom differ from one request of a connection to the next.
+/// Header numbers that seldom change from one request of a connection to the next, cached as header values.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct HeaderNumbers {
     pub(crate) limit: LastNumber,
     pub(crate) reset: LastNumber,
     pub(crate) daily_limit: LastNumber,

@@ -13,7 +13,7 @@ use crate::routes::KeyedSurface;
 use crate::state::{IndexingStatus, RequestContext, Shared, unix_millis};
 use crate::surfaces::orderbook::OrderbookHttp;
 
-/// An index that far behind the node is still ready: it is just taking in new blocks.
+/// An index at most so many blocks behind the node is still ready: it is just processing new blocks.
 const BLOCKS_BEHIND_MAX: u32 = 6;
 
 /// The one check of health.
@@ -144,7 +144,7 @@ struct NodeHealth {
 pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachable: bool) -> HealthStatus {
     match indexing {
         IndexingStatus::Stopped => HealthStatus::Stalled,
-        // Started while the node is away: what is indexed is served all the same.
+        // Started while the node is unreachable: indexed data is served nevertheless.
         IndexingStatus::Starting if height.is_some() && !node_reachable => HealthStatus::Degraded,
         IndexingStatus::Starting => HealthStatus::Starting,
         IndexingStatus::Importing { blocks_left } if blocks_left > BLOCKS_BEHIND_MAX => HealthStatus::Starting,

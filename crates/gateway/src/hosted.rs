@@ -1,5 +1,5 @@
-//! An indexer program of the operator that answers `metashrew_*` in the place of the native views. The gateway knows it by what it
-//! answers; what runs it is the owner's.
+//! An indexer program of the operator that answers `metashrew_*` instead of the native views, as a trait; the assembling program
+//! implements it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::metrics::Meter;
 use crate::state::RequestContext;
 
-/// Memory of a view of a program.
+/// Memory of a view of a program, bytes.
 pub(crate) const HOSTED_VIEW_BYTES: usize = 256 << 20;
 
 /// Characters of a program's failure that a caller sees.
@@ -25,7 +25,7 @@ pub trait HostedProgram: Send + Sync {
     /// Whether it has a view of this name.
     fn has_view(&self, name: &str) -> bool;
 
-    /// Newest height that can be asked about; `None` before the first block.
+    /// Newest height that views can read; `None` before the first block.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -37,8 +37,8 @@ pub trait HostedProgram: Send + Sync {
     /// The store cannot be read.
     fn digest(&self, snapshot: &Snapshot, height: Height) -> Result<Option<[u8; 32]>, HostedFault>;
 
-    /// First height at which it wrote under a key of no known kind: from there on the contract index, which is filled from what it
-    /// writes, is not whole. `None` when that never happened.
+    /// First height at which it wrote under a key of an unknown kind: from there on the contract index, which is filled from its
+    /// writes, is incomplete. `None` when that never happened.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -60,7 +60,7 @@ pub trait HostedProgram: Send + Sync {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, HostedFault>;
 
-    /// Answers a view as it would after `block` on top of the block at `height`; nothing of the block is kept.
+    /// Answers a view as it would after `block` on top of the block at `height`; the block is not stored.
     ///
     /// # Errors
     /// See [`HostedFault`].
@@ -81,7 +81,7 @@ pub trait HostedProgram: Send + Sync {
 pub struct ShadowState {
     /// Blocks that both have run and that were compared.
     pub compared: u64,
-    /// Those in which they parted.
+    /// Compared blocks whose results differ.
     pub differences: u64,
     /// Whether blocks are compared: no longer when the native engine has stopped.
     pub comparing: bool,
@@ -96,16 +96,16 @@ impl ShadowState {
     }
 }
 
-/// Why a program has no answer.
+/// Failures of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostedFault {
     /// It has no view of this name.
     UnknownView,
-    /// As many views run as may.
+    /// The limit of concurrent views is reached.
     Saturated,
-    /// The view asked for more memory than it may have.
+    /// The view exceeded its memory limit.
     TooMuchMemory,
-    /// The view did not end in its time.
+    /// The view did not end in time.
     TooLong,
     /// The answer is too large.
     TooLarge,
@@ -132,7 +132,7 @@ impl From<HostedFault> for ApiError {
     }
 }
 
-/// Runs a question to the program away from the async threads, until its time is over or the request is cancelled; a few of one
+/// Runs a view of the program on a blocking thread, until its time is over or the request is cancelled; a few of one
 /// caller at a time.
 pub(crate) async fn ask(
     context: &RequestContext,
@@ -144,8 +144,8 @@ pub(crate) async fn ask(
     let (awaited, interrupt) = Interrupt::at(Instant::now() + context.limits().view_timeout());
     let task = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        let asked = interrupt.clone();
-        question(&snapshot.until(Arc::new(move || asked.is_over())), &|| interrupt.is_over())
+        let cancelled = interrupt.clone();
+        question(&snapshot.until(Arc::new(move || cancelled.is_over())), &|| interrupt.is_over())
     });
     let answer = task.await.map_err(|_| ApiError::panicked())?;
     drop(awaited);

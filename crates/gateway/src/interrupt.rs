@@ -1,4 +1,4 @@
-//! How a read on another thread learns that it should end early, and where it counts what it keeps.
+//! Cancellation of reads on blocking threads, and the count of the memory that they hold.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::byte_budget::HeldBytes;
 
-/// Kept by the request that waits for a read; dropped, it ends the read.
+/// Held by the request that waits for a read; dropping it ends the read.
 pub(crate) struct Awaited(Arc<AtomicBool>);
 
 impl Drop for Awaited {
@@ -17,24 +17,24 @@ impl Drop for Awaited {
     }
 }
 
-/// Asked by a read between two steps.
+/// Checked by a read between two steps.
 #[derive(Clone)]
 pub(crate) struct Interrupt {
     is_abandoned: Arc<AtomicBool>,
     deadline: Instant,
-    kept: Option<Kept>,
+    rows: Option<HeldRows>,
 }
 
 impl Interrupt {
-    /// One that says so after `deadline`, and as soon as the other half is dropped.
+    /// An interrupt that is over at `deadline`, or as soon as the returned [`Awaited`] is dropped.
     pub(crate) fn at(deadline: Instant) -> (Awaited, Self) {
         let is_abandoned = Arc::new(AtomicBool::new(false));
-        (Awaited(Arc::clone(&is_abandoned)), Self { is_abandoned, deadline, kept: None })
+        (Awaited(Arc::clone(&is_abandoned)), Self { is_abandoned, deadline, rows: None })
     }
 
-    /// The same for a read that counts the rows that it keeps.
-    pub(crate) fn keeping(mut self, kept: &Kept) -> Self {
-        self.kept = Some(kept.clone());
+    /// Counts the rows that the read holds in `rows`.
+    pub(crate) fn counting(mut self, rows: &HeldRows) -> Self {
+        self.rows = Some(rows.clone());
         self
     }
 
@@ -43,33 +43,33 @@ impl Interrupt {
         self.is_abandoned.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
-    /// Counts so many bytes of rows more, before they are kept; whether there is memory for them. Without it the read ends, and its
-    /// request is overloaded.
+    /// Counts `bytes` of rows before they are held, and returns whether there is memory for them. Otherwise the read must end, and
+    /// its request is answered with `OVERLOADED`.
     #[must_use]
     pub(crate) fn keep(&self, bytes: usize) -> bool {
-        self.kept.as_ref().is_none_or(|kept| kept.add(bytes))
+        self.rows.as_ref().is_none_or(|rows| rows.add(bytes))
     }
 }
 
-/// Rows that a request keeps until its answer is written.
+/// Memory of the rows that a request holds until its answer is written.
 #[derive(Clone)]
-pub(crate) struct Kept(Arc<Mutex<(HeldBytes, usize, bool)>>);
+pub(crate) struct HeldRows(Arc<Mutex<(HeldBytes, usize, bool)>>);
 
-impl Kept {
-    /// None yet.
+impl HeldRows {
+    /// No rows yet.
     pub(crate) fn new(held: HeldBytes) -> Self {
         Self(Arc::new(Mutex::new((held, 0, false))))
     }
 
     fn add(&self, bytes: usize) -> bool {
-        let mut kept = self.0.lock();
-        let (held, total, is_refused) = &mut *kept;
+        let mut rows = self.0.lock();
+        let (held, total, is_refused) = &mut *rows;
         *total = total.saturating_add(bytes);
         *is_refused |= !held.reach_now(*total);
         !*is_refused
     }
 
-    /// Whether there was no memory for a row.
+    /// Whether memory for a row was refused.
     pub(crate) fn is_refused(&self) -> bool {
         self.0.lock().2
     }

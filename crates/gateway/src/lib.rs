@@ -2,13 +2,13 @@
 //!
 //! Invariant: a surface parses, calls one crate, and renders; it holds no rule of the data that it serves.
 //!
-//! # Rules of the wire that are ours to settle
+//! # Protocol rules of this implementation
 //!
 //! | question | answer |
 //! |---|---|
 //! | JSON nested deeper than the limit | -32600, `id` null, before anything else is looked at |
-//! | what may be larger than an ordinary body | a single JSON-RPC request for one of three methods whose `method` stands within the first 4 MiB |
-//! | what an `esplora_*` method did not find | -32004 with `data.code` `NOT_FOUND` |
+//! | bodies above the ordinary limit | a single JSON-RPC request for one of three methods whose `method` is within the first 4 MiB |
+//! | an object that an `esplora_*` method did not find | -32004 with `data.code` `NOT_FOUND` |
 //! | a surface of the table that this build lacks | HTTP 404 `SURFACE_NOT_AVAILABLE`, after the key has been checked |
 //! | empty path segments | skipped, so `//` means `/`, and an empty key is no key |
 //! | a call that takes too long | alone: HTTP 504 with -32603 `timeout`; in a batch: an entry -32603 `timeout` |
@@ -18,6 +18,7 @@
 mod access_log;
 mod admission;
 mod alkanes;
+mod auth_failures;
 mod body;
 mod bounded;
 mod budget;
@@ -61,7 +62,6 @@ mod routes;
 mod server;
 mod site;
 mod state;
-mod strangers;
 mod surfaces;
 mod trace;
 mod waiting;

@@ -20,7 +20,7 @@ pub struct Limits {
     pub batch_parallel_max: usize,
     /// Calls of one request: entries of a batch, calls in multicalls and of scripts; those beyond are -32603 `BUDGET_EXCEEDED`.
     pub calls_per_request_max: usize,
-    /// Calls that a caller may make in a clock minute for each request that he may; at least `calls_per_request_max`. Beyond them 429.
+    /// Calls that a caller may make in a clock minute for each request that it may send; at least `calls_per_request_max`. Beyond them 429.
     pub calls_per_request_of_minute: u32,
     /// Largest answer; beyond it -32603 `RESPONSE_TOO_LARGE`, on other paths 400 with this code.
     pub response_bytes_max: usize,
@@ -33,9 +33,9 @@ pub struct Limits {
     pub header_read_timeout_ms: u64,
     /// A client must have sent the whole body within this time.
     pub body_read_timeout_ms: u64,
-    /// A client must take some bytes of the answer within this time.
+    /// A client must read some bytes of the answer within this time.
     pub write_timeout_ms: u64,
-    /// A client that takes less of an answer in a second, in the mean of `write_timeout_ms` and more, is disconnected.
+    /// A client that reads an answer more slowly than this, bytes a second on average over `write_timeout_ms` and more, is disconnected.
     pub write_bytes_per_second_min: u64,
     /// A handler must have answered within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
     pub handler_timeout_ms: u64,
@@ -124,7 +124,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What of [`Limits::held_bytes_max`] one caller may have.
+    /// The part of [`Limits::held_bytes_max`] that one caller may have, bytes.
     pub(crate) fn caller_held_bytes_max(&self) -> usize {
         let percent = usize::from(self.caller_held_percent);
         self.held_bytes_max / 100 * percent + self.held_bytes_max % 100 * percent / 100

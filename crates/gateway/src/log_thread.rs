@@ -1,6 +1,6 @@
 //! The thread that writes the log: lines that are text already, and requests as fields, which it makes into text.
 //!
-//! A thread that logs only appends to a bounded queue and never waits for the output: what does not fit is dropped and
+//! Logging only appends to a bounded queue and never waits for the output: lines that do not fit are dropped and
 //! counted. Requests are gathered for some milliseconds, so that a busy server wakes the thread some hundred times a
 //! second and not for each request.
 
@@ -13,18 +13,18 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::access_log::{Renderer, RequestLine};
 
-/// Lines that wait, at most. What is known of a request takes some 150 bytes beside its texts.
+/// Maximum of waiting lines. The fields of a request take about 150 bytes beside its texts.
 const LINES_WAITING_MAX: usize = 32_768;
-/// Bytes of their texts, at most.
+/// Maximum of the bytes of their texts.
 const BYTES_WAITING_MAX: usize = 8 << 20;
 /// How long requests are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(5);
 /// Text that is handed to the output at once.
 const WRITE_BYTES: usize = 64 << 10;
-/// Memory for waiting lines that is kept when the log has calmed down.
+/// Capacity for waiting lines and their texts that is kept after a burst.
 const LINES_KEPT: usize = 1_024;
 const BYTES_KEPT: usize = 256 << 10;
-/// How long the end of the program waits for the output to take what is left.
+/// How long the end of the program waits for the remaining lines to be written.
 const END: Duration = Duration::from_secs(1);
 
 /// Form of the lines about requests; those of the program come as text.
@@ -38,7 +38,7 @@ pub struct LogForm {
     pub has_connection: bool,
 }
 
-/// Where lines are handed over; cheap to clone. As a writer it takes whole lines, one with each call.
+/// The sending side of the queue; cheap to clone. As a writer it takes whole lines, one with each call.
 #[derive(Clone)]
 pub struct LogWriter(Arc<Queue>);
 
@@ -48,7 +48,7 @@ pub struct LogThread(Arc<Queue>);
 
 struct Queue {
     waiting: Mutex<Waiting>,
-    /// Something waits, or it is over.
+    /// Signalled when lines wait, or at the end.
     changed: Condvar,
     ended: Condvar,
     dropped: AtomicU64,
@@ -81,7 +81,7 @@ impl LogThread {
     /// Starts to write into `output`.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The thread cannot be started.
     pub fn start(form: LogForm, output: impl Write + Send + 'static) -> io::Result<Self> {
         let queue = Arc::new(Queue {
             waiting: Mutex::default(),
@@ -98,7 +98,7 @@ impl LogThread {
         Ok(Self(queue))
     }
 
-    /// Where lines are handed over.
+    /// A sender for lines.
     pub fn writer(&self) -> LogWriter {
         LogWriter(Arc::clone(&self.0))
     }
@@ -114,12 +114,12 @@ impl Drop for LogThread {
 }
 
 impl LogWriter {
-    /// Lines that were dropped so far: the output did not take them quickly enough, or refused them.
+    /// Lines dropped so far: the output was too slow, or failed.
     pub fn dropped_lines(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Hands over what is known of a request.
+    /// Queues the line of a request.
     pub(crate) fn request(&self, line: RequestLine, id: &str, path: &str) {
         self.0.push(&[id, path], false, Line::Request(line, id.len(), path.len()));
     }
@@ -159,7 +159,7 @@ impl Queue {
         }
     }
 
-    /// Writes what comes until it is over.
+    /// Writes lines until the end.
     fn write(&self, form: LogForm, mut output: Box<dyn Write>) {
         let (mut renderer, mut batch, mut text) = (Renderer::new(form), Batch::default(), Vec::new());
         while self.take(&mut batch) {
@@ -199,7 +199,7 @@ impl Queue {
         *lines = 0;
     }
 
-    /// Exchanges an empty batch for what waits, once something does; false when it is over and nothing is left.
+    /// Waits for lines and swaps them with an empty batch; `false` at the end, when none are left.
     fn take(&self, batch: &mut Batch) -> bool {
         let mut waiting = self.waiting.lock();
         self.changed.wait_while(&mut waiting, |waiting| waiting.batch.lines.is_empty() && !waiting.is_closed);

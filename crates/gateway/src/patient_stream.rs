@@ -1,4 +1,4 @@
-//! Connections whose clients must take what they asked for.
+//! Connections with a time limit for clients that read too slowly.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::limits::Limits;
 
-/// A connection that gives up when its client takes no byte of an answer for too long, or takes them too slowly.
+/// A connection that fails when its client reads no byte of an answer for too long, or reads too slowly.
 pub(crate) struct PatientStream {
     stream: TcpStream,
     patience: Patience,
@@ -40,11 +40,11 @@ impl PatientStream {
     }
 }
 
-/// How long a client may make us wait. What it takes buys it time: as much as it needs at the least rate.
+/// Budget of waiting time of a client. Each byte that it reads adds the time of a byte at the minimum rate.
 struct Patience {
     lag_max: Duration,
     bytes_per_second_min: u64,
-    /// The time waited, less the time bought.
+    /// Time waited, less the time earned by bytes read.
     lag: Duration,
     since: Option<Instant>,
 }
@@ -55,17 +55,17 @@ impl Patience {
         Self { lag_max: limits.write_timeout(), bytes_per_second_min, lag: Duration::ZERO, since: None }
     }
 
-    /// The client takes nothing at the moment. Answers until when that may last.
+    /// Records that the client reads nothing now, and returns until when that may last.
     fn waits(&mut self, now: Instant) -> Instant {
         *self.since.get_or_insert(now) + self.lag_max.saturating_sub(self.lag)
     }
 
-    /// The client has taken so many bytes.
+    /// Records bytes that the client has read.
     fn written(&mut self, bytes: usize) {
         if let Some(since) = self.since.take() {
             self.lag += since.elapsed();
         }
-        // Nearly every client takes all at once.
+        // Nearly every client reads all at once.
         if !self.lag.is_zero() {
             let bought = (bytes as u64).saturating_mul(1_000_000) / self.bytes_per_second_min;
             self.lag = self.lag.saturating_sub(Duration::from_micros(bought));
@@ -120,7 +120,7 @@ mod tests {
         Patience::new(&limits)
     }
 
-    /// The client takes so many bytes after so long.
+    /// The client reads `bytes` after `wait`.
     fn takes(patience: &mut Patience, bytes: usize, wait: Duration) -> Duration {
         let began = Instant::now();
         let end = patience.waits(began);

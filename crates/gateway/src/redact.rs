@@ -1,6 +1,6 @@
 use paraffin_access::ApiKey;
 
-/// Hex runs at least this long are treated as keys, or as what someone took for one.
+/// Hex runs at least this long are treated as keys, possibly mistyped ones.
 const SUSPICIOUS_RUN: usize = 24;
 /// Length of a transaction id or a block hash, which may be shown.
 const HASH_DIGITS: usize = 64;
@@ -35,14 +35,14 @@ fn redact_but(text: &str, may_stay: impl Fn(usize) -> bool) -> String {
     redacted
 }
 
-/// The path of a request for a log line: escapes resolved, so that no key hides behind them, what would disturb the line
-/// escaped again, and keys redacted. Hashes too: a key with half of something behind it looks like one, and a log of requests does
-/// not need them whole.
+/// The path of a request for a log line: percent-encoding resolved, so that it hides no key, control characters
+/// escaped again, and keys redacted. Hashes are cut as well: a key followed by other digits can look like one, and a log of requests
+/// does not need whole hashes.
 pub(crate) fn redacted_path(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let digit = |place: usize| char::from(*tail.get(place)?).to_digit(16);
+        let digit = |index: usize| char::from(*tail.get(index)?).to_digit(16);
         match (first, digit(0).zip(digit(1))) {
             (b'%', Some((high, low))) => {
                 bytes.push((high * 16 + low) as u8);
@@ -55,7 +55,7 @@ pub(crate) fn redacted_path(path: &str) -> String {
         }
     }
     let text = String::from_utf8_lossy(&bytes);
-    // What follows opens the console once.
+    // A one-time sign-in token of the console follows.
     let mut segments = text.split('/').filter(|segment| !segment.is_empty());
     if segments.next() == Some("console") && segments.next() == Some("link") {
         return "/console/link/…".to_owned();

@@ -1,4 +1,4 @@
-//! What happens to one HTTP request, from its head to the answer with all headers.
+//! Handles one HTTP request, from its head to the answer with all headers.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -35,7 +35,7 @@ use crate::{cors, describe, health, rest, site};
 
 const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 
-/// Longest body that is looked at while no caller can be identified.
+/// Longest body that is read while no caller can be identified, bytes.
 const DISCOVER_BYTES_MAX: usize = 4 << 10;
 
 const RPC_VERBS: &str = "POST, OPTIONS";
@@ -48,7 +48,7 @@ pub(crate) struct Outcome {
     caller: Option<Caller>,
     /// Whether the page at the request's `Origin` may read the answer.
     readable: bool,
-    /// A body that is still coming from an instance, in the place of that of `reply`.
+    /// A body that is still being received from an instance, instead of that of `reply`.
     pub(crate) streamed: Option<Box<Streamed>>,
 }
 
@@ -57,7 +57,7 @@ impl Outcome {
         Self { reply, height: None, caller: None, readable: false, streamed: None }
     }
 
-    /// What an instance answered.
+    /// The outcome of a forwarded request.
     fn forwarded(answer: Forwarded) -> Self {
         let (body, streamed) = match answer.body {
             Received::Whole(body) => (body, None),
@@ -87,11 +87,11 @@ pub(crate) async fn answer(
     let (mut head, incoming) = request.into_parts();
     let mut body = RequestBody::new(incoming);
     let handled = {
-        // Pinned here once: what is handed on is its place, not its kilobytes.
+        // Pinned here once, so that a pointer is passed on instead of kilobytes.
         let routed = pin!(route_request(&connection, &mut admission, &id, &head, &mut body));
         let guarded = pin!(catch_panic(routed));
         let handled = span.scope(guarded);
-        // The span of the connection has the first digits of ids of our own; one that the caller chose has its own span.
+        // The span of the connection has the first digits of generated ids; an id that the caller chose gets its own span.
         match &id {
             RequestId::Given(_) => Box::pin(handled.instrument(tracing::error_span!("request", %id))).await,
             RequestId::Own(_) => handled.await,
@@ -123,7 +123,7 @@ pub(crate) async fn answer(
     span.end(&route, &head, &id, status);
     let quota = admission.end(outcome.reply.status);
     let origin = cors::single_origin(&head.headers).cloned();
-    // The map of the request becomes that of the answer, and the connection's next request has it again.
+    // The header map of the request is reused for the answer, and then for the connection's next request.
     let headers = std::mem::take(&mut head.headers);
     Ok(finish(&connection, &route, headers, origin.as_ref(), &id, quota, outcome, head.version))
 }
@@ -163,7 +163,7 @@ async fn route_request(
         return Outcome::plain(cors::preflight(&head.headers, &shared.config.key_headers));
     }
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
-        if let Err(refusal) = shared.health_checks.ask(client, route.rate_limit_code()) {
+        if let Err(refusal) = shared.health_checks.check(client, route.rate_limit_code()) {
             return refuse(refusal);
         }
         return Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await);
@@ -195,8 +195,8 @@ async fn route_request(
     Outcome { caller: logged, readable, ..dispatch(connection, admission, caller, id, head, body).await }
 }
 
-/// Whether a page of another name was led to this machine, which serves itself alone (DNS rebinding). Behind a proxy on the same
-/// machine any name may come.
+/// Whether the request names another host while only this machine is served (DNS rebinding). Behind a proxy on the same machine any
+/// name is allowed.
 fn is_elsewhere(shared: &Shared, headers: &HeaderMap) -> bool {
     shared.config.listen.ip().is_loopback()
         && shared.access.trusted_proxies.is_empty()
@@ -209,16 +209,16 @@ async fn answer_health(connection: &Arc<Connection>, client: IpAddr, route: &Rou
         Err(rest::NoRoute::Verb(verbs)) => Reply::refusal(Refusal::WrongVerb(verbs), route.form),
         Err(rest::NoRoute::Path) => Reply::refusal(Refusal::NotFound, route.form),
         Ok(_) if route.target == Target::PlainHealth => health::plain(&connection.shared),
-        Ok(asked) => {
+        Ok(endpoint) => {
             let context = RequestContext::new(Arc::clone(connection), Caller::Keyless, client, path);
-            // Nothing is asked for, whatever was sent.
-            let answer = asked.answer(&context, &HeaderMap::new(), None, Bytes::from_static(b"{}")).await;
+            // Parameters are ignored.
+            let answer = endpoint.answer(&context, &HeaderMap::new(), None, Bytes::from_static(b"{}")).await;
             answer.unwrap_or_else(|error| Reply::rest_error(&error))
         }
     }
 }
 
-/// Answers a request of a caller who has been let in.
+/// Answers a request of an admitted caller.
 pub(crate) async fn dispatch(
     connection: &Arc<Connection>,
     admission: &Admission<'_>,
@@ -233,7 +233,7 @@ pub(crate) async fn dispatch(
     if let Some(upstreams) = &shared.upstreams
         && is_forwarded(&route.target)
     {
-        // An answer without an end would neither be counted nor end with the key.
+        // An endless answer would neither be counted nor end with the key.
         if matches!(route.target, Target::Surface(KeyedSurface::Events, _)) && !head.headers.contains_key(UPGRADE) {
             return Outcome::plain(Reply::rest_error(&upgrade_required()));
         }
@@ -247,7 +247,7 @@ pub(crate) async fn dispatch(
             }),
         };
     }
-    // The main JSON-RPC is by far the most frequent; the others are boxed, so that it need not make room for them.
+    // The main JSON-RPC is by far the most frequent; the others are boxed, so that its future stays small.
     match &route.target {
         Target::Main => rpc(&shared.main, context(&[]), route.form, head, body).await,
         Target::Rest(segments) => {
@@ -257,7 +257,7 @@ pub(crate) async fn dispatch(
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
-        Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
+        Target::PlainHealth | Target::Health => match shared.health_checks.check(client, route.rate_limit_code()) {
             Ok(()) => Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await),
             Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
         },
@@ -275,12 +275,12 @@ pub(crate) async fn dispatch(
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
-        // Answered before a caller is identified: people sign in there.
+        // Answered before a caller is identified, since the site has its own sign-in.
         Target::Site | Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
     }
 }
 
-/// Whether a gateway without a store hands it on: all but what it knows itself.
+/// Whether a gateway without a store forwards it: everything but its own state.
 fn is_forwarded(target: &Target) -> bool {
     match target {
         Target::Main | Target::Rest(_) | Target::Surface(..) => true,
@@ -289,7 +289,7 @@ fn is_forwarded(target: &Target) -> bool {
     }
 }
 
-/// Why a request got no answer from its surface.
+/// A request without an answer from its surface.
 pub(crate) enum Refused {
     Gate(Refusal),
     Surface(ApiError),
@@ -349,7 +349,7 @@ async fn rpc(
         Some(body) => Reply::json(answer.status, body),
         None => Reply::empty(answer.status),
     };
-    // Boxed, so that the many small answers need not make room for it.
+    // Boxed, so that the future of the many small answers stays small.
     let reply = match reply {
         large if large.body.len() > UNCOUNTED_BYTES_MAX => Box::pin(held(&context, form, large)).await,
         small => small,
@@ -390,27 +390,27 @@ async fn rest_request(
     body: &mut RequestBody,
 ) -> Result<Reply, Refused> {
     let limits = context.limits();
-    let asked = match rest::find(groups, context.segments(), &head.method) {
-        Ok(asked) => asked,
+    let endpoint = match rest::find(groups, context.segments(), &head.method) {
+        Ok(endpoint) => endpoint,
         Err(rest::NoRoute::Path) => return Err(ApiError::not_found("There is no such route").into()),
         Err(rest::NoRoute::Verb(verbs)) => return Err(Refusal::WrongVerb(verbs).into()),
     };
-    let body = match asked.verb {
+    let body = match endpoint.verb {
         rest::Verb::Get => Bytes::new(),
         rest::Verb::Post => read_plain(context, body, limits.body_bytes_max).await?,
     };
-    let answer = asked.answer(context, &head.headers, head.uri.query(), body);
+    let answer = endpoint.answer(context, &head.headers, head.uri.query(), body);
     let answered = tokio::time::timeout(limits.handler_timeout(), answer).await;
     within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
-/// An answer of plain HTTP, if it is no larger than answers may be.
+/// An answer over plain HTTP, if it is within the size limit.
 fn within_limit(context: &RequestContext, reply: Reply) -> Result<Reply, Refused> {
     let is_too_large = reply.body.len() > context.limits().response_bytes_max;
     if is_too_large { Err(ApiError::response_too_large().into()) } else { Ok(reply) }
 }
 
-/// The answer. A large one is counted among the bytes that the process holds until the last of it has been sent.
+/// Counts a large answer among the bytes that the process holds until the last of it has been sent.
 pub(crate) async fn held(context: &RequestContext, form: ErrorForm, mut reply: Reply) -> Reply {
     if context.budget().is_overloaded() {
         return Reply::refusal(Refusal::Overloaded, form);
@@ -487,16 +487,16 @@ fn finish(
     reply.move_headers(&mut headers);
     headers.insert(REQUEST_ID, id.value());
     {
-        let mut told = connection.told.lock();
+        let mut numbers = connection.header_numbers.lock();
         if let Some(quota) = quota {
-            quota.write(&mut told, &mut headers);
+            quota.write(&mut numbers, &mut headers);
         }
         if let Some(height) = height {
-            headers.insert(INDEXED_HEIGHT, told.height.value(height.into()));
+            headers.insert(INDEXED_HEIGHT, numbers.height.value(height.into()));
         }
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    // Content from outside is taken for nothing but what its type says.
+    // Forbids browsers to guess a type of foreign content.
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if route.versioned {
         let for_all = matches!(route.target, Target::Health | Target::Description(_));
@@ -505,7 +505,7 @@ fn finish(
         }
         cors::vary(&mut headers);
     }
-    // What is left of a refused body is not worth reading; and a server about to stop is left before it goes.
+    // The rest of a refused body is not read; and clients reconnect elsewhere before a server stops.
     let is_refused_body = matches!(
         reply.status,
         StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
@@ -550,7 +550,7 @@ pub(crate) fn verb_name(verb: &Method) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Every request moves it once; what is seldom needed stands in a box of its own.
+    /// Every request moves it once; rarely needed parts are boxed.
     #[test]
     fn what_answers_a_request_fits_three_kilobytes() {
         fn size<A, B, F: Future>(_: impl Fn(A, B) -> F) -> usize {

@@ -1,4 +1,4 @@
-//! What a request is called in its answer and in the log (docs/api.md, "Headers").
+//! Ids of requests, for the answer and the log (docs/api.md, "Headers").
 
 use std::fmt;
 use std::hash::BuildHasher as _;
@@ -11,7 +11,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use crate::redact::redact;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// An id that a caller sends along is kept when it is no longer than this and made of harmless characters.
+/// An id that a caller sends is used when it is at most this long, bytes, and made of harmless characters.
 const GIVEN_BYTES_MAX: usize = 64;
 /// Digits that all ids of a connection begin with.
 pub(crate) const CONNECTION_DIGITS: usize = 12;
@@ -35,12 +35,12 @@ impl RequestNames {
         Self { connection: hex(number), next: AtomicU32::new(0) }
     }
 
-    /// What all ids of this connection begin with.
+    /// The common prefix of all ids of this connection.
     pub(crate) fn connection(&self) -> &str {
         ascii(&self.connection)
     }
 
-    /// The same as bytes.
+    /// [`Self::connection`] as bytes.
     pub(crate) fn connection_digits(&self) -> [u8; CONNECTION_DIGITS] {
         self.connection
     }
@@ -79,7 +79,7 @@ impl RequestId {
     pub(crate) fn value(&self) -> HeaderValue {
         match self {
             Self::Given(value) => value.clone(),
-            // Digits are always a value.
+            // Digits are always a valid header value.
             Self::Own(digits) => HeaderValue::from_bytes(digits).unwrap_or(HeaderValue::from_static("none")),
         }
     }
@@ -108,7 +108,7 @@ fn hex<const N: usize>(mut number: u64) -> [u8; N] {
     digits
 }
 
-/// Digits are always text.
+/// The digits as text; they are always ASCII.
 pub(crate) fn ascii(digits: &[u8]) -> &str {
     std::str::from_utf8(digits).unwrap_or_default()
 }

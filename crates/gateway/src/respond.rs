@@ -8,7 +8,7 @@ use crate::errors::{ApiError, ErrorKind, OVERLOADED_RETRY_SECONDS, Refusal};
 use crate::events::EventBody;
 use crate::routes::ErrorForm;
 
-/// An answer before the headers that every answer carries.
+/// An answer without the headers that every answer carries.
 #[derive(Debug)]
 pub struct Reply {
     /// HTTP status.
@@ -19,7 +19,7 @@ pub struct Reply {
     pub body: Bytes,
     /// `Content-Type` where `headers` has none: most answers have no other header of their own, and no map for one.
     pub(crate) content_type: Option<&'static str>,
-    /// A body that goes on until the client has gone, in the place of `body`.
+    /// A streamed body that ends when the client disconnects, instead of `body`.
     pub(crate) stream: Option<Box<EventBody>>,
 }
 
@@ -43,7 +43,7 @@ impl Reply {
         Self { status, headers: HeaderMap::new(), body: body.into(), content_type: Some(content_type), stream: None }
     }
 
-    /// An answer that goes on until the client has gone.
+    /// A streamed answer that ends when the client disconnects.
     pub(crate) fn stream(status: StatusCode, content_type: &'static str, body: EventBody) -> Self {
         Self { stream: Some(Box::new(body)), ..Self::with_type(status, content_type, Bytes::new()) }
     }
@@ -56,7 +56,7 @@ impl Reply {
         headers.extend(std::mem::take(&mut self.headers));
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
@@ -77,7 +77,7 @@ impl Reply {
         Self::bare(&Envelope { status_code: 200, data })
     }
 
-    /// The value itself.
+    /// The value as JSON, without an envelope.
     ///
     /// # Errors
     /// 500 when the value cannot be written as JSON.

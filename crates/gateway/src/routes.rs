@@ -1,4 +1,4 @@
-//! The one place that knows the paths (docs/api.md).
+//! Parses all paths (docs/api.md).
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ pub enum KeyedSurface {
 }
 
 impl KeyedSurface {
-    /// All that stand as a segment below a key.
+    /// Path segments of the surfaces below a key.
     const SEGMENTS: [(&'static str, Self); 13] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
@@ -101,14 +101,14 @@ impl KeyedSurface {
     }
 }
 
-/// Which of the two error bodies a path gives.
+/// Form of the error bodies of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorForm {
     JsonRpc,
     Rest,
 }
 
-/// What the path says about the caller.
+/// The kind of credential that a path has or takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Credential {
     /// The path needs none.
@@ -118,18 +118,18 @@ pub(crate) enum Credential {
     /// A segment that could be an alias.
     PathAlias(String),
     /// The key may come in a header, or there may be none.
-    HeaderOrNobody,
+    HeaderOrAnonymous,
     /// The key may come in a header, the caller may be a registered origin, or anonymous.
-    HeaderOriginOrNobody,
+    HeaderOriginOrAnonymous,
     /// The key may come in a header, or the caller is a registered origin.
     HeaderOrOrigin,
     /// A keyed surface below the main path: the key may come in a header where the operator allows it.
     HeaderBelowMain,
-    /// The path would need a key in it and has none.
+    /// The path requires a key and has none.
     Missing,
 }
 
-/// What the path names.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Main JSON-RPC.
@@ -148,17 +148,17 @@ pub(crate) enum Target {
     Surface(KeyedSurface, Vec<String>),
     /// The pages of the console and of the explorer.
     Site,
-    /// Nothing.
+    /// No route.
     Nothing,
 }
 
-/// A path, understood.
+/// A parsed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) credential: Credential,
     pub(crate) target: Target,
     pub(crate) form: ErrorForm,
-    /// Whether the path lies under `/v4`, where preflights are answered.
+    /// Whether the path is under `/v4`, where preflights are answered.
     pub(crate) versioned: bool,
 }
 
@@ -191,10 +191,10 @@ impl Route {
         if matches!(self.target, Target::Surface(..)) { rpc_code::RATE_LIMITED } else { rpc_code::RATE_LIMITED_MAIN }
     }
 
-    /// Understands the path of a request, as it came: percent-encoded, without the query.
+    /// Parses the path of a request as received: percent-encoded, without the query.
     ///
     /// Empty segments are skipped, so `//` means `/` and a trailing slash changes nothing. A segment that cannot be
-    /// decoded stays as it came, so that its surface refuses it.
+    /// decoded is left as it is, so that its surface refuses it.
     pub(crate) fn parse(path: &str) -> Self {
         if !path.contains('%') {
             return Self::of(&path.split('/').filter(|segment| !segment.is_empty()).collect::<Vec<_>>());
@@ -220,18 +220,18 @@ impl Route {
     }
 
     fn below_version(segments: &[&str]) -> Self {
-        use Credential::{HeaderBelowMain, HeaderOrNobody, HeaderOrOrigin, HeaderOriginOrNobody, Missing, Open};
+        use Credential::{HeaderBelowMain, HeaderOrAnonymous, HeaderOrOrigin, HeaderOriginOrAnonymous, Missing, Open};
         match segments {
             [] => Self::new(Open, Target::Nothing),
-            ["jsonrpc"] => Self::new(HeaderOrNobody, Target::Main),
+            ["jsonrpc"] => Self::new(HeaderOrAnonymous, Target::Main),
             ["api"] => Self::new(HeaderOrOrigin, Target::Main),
             ["api", "health"] => Self::new(Open, Target::Health),
-            ["opi", tail @ ..] => Self::new(HeaderOrNobody, Target::Opi(owned(tail))),
-            // An alias may have the name of a surface that came after it (docs/access.md).
+            ["opi", tail @ ..] => Self::new(HeaderOrAnonymous, Target::Opi(owned(tail))),
+            // An alias may have the name of a surface that was added later (docs/access.md).
             [alias, below @ ..] if RESERVED_SINCE.contains(alias) => {
                 Self::new(path_credential(alias), below_caller(below))
             }
-            // A keyed surface without a key in the path, whatever stands before it.
+            // A keyed surface without a key in the path.
             ["jsonrpc" | "api", surface, tail @ ..] | [surface, tail @ ..]
                 if KeyedSurface::named(surface).is_some() =>
             {
@@ -240,15 +240,15 @@ impl Route {
                 let credential = if segments.first() == Some(&"jsonrpc") { HeaderBelowMain } else { Missing };
                 Self::new(credential, target)
             }
-            ["jsonrpc", ..] => Self::new(HeaderOrNobody, Target::Nothing),
-            ["api", route @ ..] => Self::new(HeaderOriginOrNobody, rest(route)),
+            ["jsonrpc", ..] => Self::new(HeaderOrAnonymous, Target::Nothing),
+            ["api", route @ ..] => Self::new(HeaderOriginOrAnonymous, rest(route)),
             [reserved, ..] if RESERVED_WORDS.contains(reserved) => Self::new(Open, Target::Nothing),
             [caller, below @ ..] => Self::new(path_credential(caller), below_caller(below)),
         }
     }
 }
 
-/// What the path names below a key or an alias.
+/// The target of a path below a key or an alias.
 fn below_caller(below: &[&str]) -> Target {
     match below {
         [] | ["jsonrpc"] => Target::Main,
@@ -340,8 +340,8 @@ mod tests {
     /// row GW21
     #[test]
     fn every_path_of_the_surface_table_is_known() {
-        use Credential::{HeaderBelowMain, HeaderOrNobody, HeaderOrOrigin, HeaderOriginOrNobody, Missing, Open};
-        check("/v4/jsonrpc", HeaderOrNobody, Target::Main);
+        use Credential::{HeaderBelowMain, HeaderOrAnonymous, HeaderOrOrigin, HeaderOriginOrAnonymous, Missing, Open};
+        check("/v4/jsonrpc", HeaderOrAnonymous, Target::Main);
         check("/v4/api", HeaderOrOrigin, Target::Main);
         check(&format!("/v4/{KEY}"), key(), Target::Main);
         check(&format!("/v4/{KEY}/jsonrpc"), key(), Target::Main);
@@ -349,11 +349,11 @@ mod tests {
         check("/v4/api/health", Open, Target::Health);
         check("/health", Open, Target::PlainHealth);
         check(&format!("/v4/{KEY}/health"), key(), Target::PlainHealth);
-        check("/v4/api/get-alkanes", HeaderOriginOrNobody, Target::Rest(segments("get-alkanes")));
+        check("/v4/api/get-alkanes", HeaderOriginOrAnonymous, Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/api/v1/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/indexer/height"), key(), Target::Rest(segments("indexer height")));
-        check("/v4/opi/v1/brc20/balance", HeaderOrNobody, Target::Opi(segments("v1 brc20 balance")));
+        check("/v4/opi/v1/brc20/balance", HeaderOrAnonymous, Target::Opi(segments("v1 brc20 balance")));
         check(&format!("/v4/{KEY}/opi"), key(), Target::Opi(vec![]));
         for (name, surface) in KeyedSurface::SEGMENTS {
             check(&format!("/v4/{KEY}/{name}/7"), key(), Target::Surface(surface, segments("7")));

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tracing::Instrument as _;
 
 use crate::alkanes::Alkanes;
+use crate::auth_failures::{AuthFailureLimiter, HealthCheckLimiter};
 use crate::byte_budget::ByteBudget;
 use crate::call_windows::CallWindows;
 use crate::config::GatewayConfig;
@@ -33,33 +34,32 @@ use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
 use crate::routes::KeyedSurface;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
-use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{KeyedHandler, MainRpc, script_permits};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
-/// hyper's own bound on a head is larger than ours, so that ours can answer with a body.
+/// Factor by which hyper's limit of a head is larger than ours, so that ours can answer with a body.
 const HEAD_HEADROOM: usize = 2;
 /// Pause after the system refused a connection (out of file handles).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often old figures are folded into the histograms.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 const METRICS_CONNECTIONS_MAX: usize = 16;
-/// Of the reads of the store that run at the same time, one caller has one of so many parts.
+/// One caller may have one of so many parts of the concurrent reads of the store.
 const READ_PARTS: usize = 4;
 /// Accounts whose scripts are derived at the same time, one of one caller.
 const ACCOUNT_SCANS_MAX: usize = 4;
-/// Memory of one of them: the scripts that were used, and what is unconfirmed of them.
+/// Memory of one of them, bytes: the used scripts and their unconfirmed transactions.
 const ACCOUNT_SCAN_BYTES: usize = 8 << 20;
 /// Calls of callers that the node answers at the same time. The client of the node has eight: two are left for the index.
 const NODE_CALLS_MAX: usize = 6;
-/// Of these, one caller has one of so many parts.
+/// One caller may have one of so many parts of [`NODE_CALLS_MAX`].
 const NODE_PARTS: usize = 3;
-/// How often idle connections are closed while all places are taken.
+/// How often an idle connection is closed while the limit of connections is reached.
 const PRESSURE_EVERY: Duration = Duration::from_millis(250);
-/// Connections that the system keeps for us while nothing accepts them.
+/// Backlog of the listening socket.
 const LISTEN_QUEUE: usize = 1024;
 
 /// The gateway could not be started.
@@ -68,14 +68,14 @@ pub enum GatewayError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}; choose another `{setting}`")]
     Listen {
-        /// The address asked for.
+        /// The configured address.
         address: SocketAddr,
         /// Name of the setting that holds it.
         setting: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A setting has a value with which nothing could be served.
+    /// A setting has a value with which no request could be served.
     #[error("{0}")]
     Config(String),
 }
@@ -94,7 +94,7 @@ impl Gateway {
     /// Binds the addresses of `config`. Connections wait in the listen queue until [`Gateway::serve`].
     ///
     /// # Errors
-    /// [`GatewayError::Listen`] when an address is taken or not ours, [`GatewayError::Config`] for a setting that cannot be.
+    /// [`GatewayError::Listen`] when an address is in use or not local, [`GatewayError::Config`] for an invalid setting.
     pub fn bind(config: GatewayConfig, parts: GatewayParts) -> BoxFuture<'static, Result<Self, GatewayError>> {
         Box::pin(async move {
             config.check().and_then(|()| parts.access.check()).map_err(GatewayError::Config)?;
@@ -144,8 +144,8 @@ impl Gateway {
                 byte_budget,
                 call_windows: CallWindows::default(),
                 waiting: WaitingLines::default(),
-                strangers: Strangers::default(),
-                health_checks: HealthChecks::default(),
+                auth_failures: AuthFailureLimiter::default(),
+                health_checks: HealthCheckLimiter::default(),
                 mempool: parts.mempool,
                 families,
                 upstreams: parts.upstreams,
@@ -168,17 +168,17 @@ impl Gateway {
         })
     }
 
-    /// Where the API listens; the real port when port 0 was asked for.
+    /// Address of the API; with the actual port when port 0 is configured.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// Where `/metrics` listens.
+    /// Address of `/metrics`.
     pub fn metrics_addr(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().map(|(_, address)| *address)
     }
 
-    /// Where the Electrum protocol is spoken without encryption.
+    /// Address of the Electrum listener without TLS.
     pub fn electrum_addr(&self) -> Option<SocketAddr> {
         self.electrum.as_ref().and_then(ElectrumListener::local_addr)
     }
@@ -199,7 +199,7 @@ impl Gateway {
         self.serve_erased(Box::pin(leave), Box::pin(stop))
     }
 
-    /// Of one type for all callers, so that the server is compiled here and not where it is called.
+    /// Not generic, so that the server is compiled in this crate.
     fn serve_erased<'a>(self, leave: BoxFuture<'a, ()>, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let Self { listener, metrics, electrum, webhooks, shared, .. } = self;
@@ -216,7 +216,7 @@ impl Gateway {
                 tokio::spawn(async move { webhooks.run(async { drop(webhooks_stopped.await) }).await })
             });
             let books_task = tokio::spawn(build_books(Arc::clone(&shared)));
-            let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
+            let permits = Arc::new(Semaphore::new(shared.config.limits.connections_max));
             let mut open = OpenConnections::default();
             let mut pressure = tokio::time::interval(PRESSURE_EVERY);
             let time = Duration::from_secs(shared.config.drain_seconds);
@@ -225,10 +225,10 @@ impl Gateway {
                 loop {
                     tokio::select! {
                         () = &mut over => break,
-                        (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
+                        (stream, peer, permit) = accept(&listener, &permits) => open.serve(&shared, stream, peer, permit),
                         () = open.one_ended(), if !open.is_empty() => {}
-                        // With all places taken nothing is accepted, so that nothing else would look.
-                        _ = pressure.tick(), if places.available_permits() == 0 => open.close_idle(),
+                        // At the limit nothing is accepted, so that no other branch would close one.
+                        _ = pressure.tick(), if permits.available_permits() == 0 => open.close_idle(),
                     }
                 }
             }
@@ -236,7 +236,7 @@ impl Gateway {
             for _ in 0..LISTEN_QUEUE {
                 tokio::select! {
                     biased;
-                    (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
+                    (stream, peer, permit) = accept(&listener, &permits) => open.serve(&shared, stream, peer, permit),
                     () = std::future::ready(()) => break,
                 }
             }
@@ -273,8 +273,8 @@ impl Gateway {
 }
 
 impl Gateway {
-    /// Serves the main JSON-RPC and nothing around it: no key, no window, no metrics, no header of ours, no limit. What the
-    /// gateway costs is measured against it.
+    /// Serves the main JSON-RPC without keys, windows, metrics, headers or limits: the baseline that the cost of the gateway is
+    /// measured against.
     #[doc(hidden)]
     pub async fn serve_handler_alone(self) {
         loop {
@@ -296,10 +296,10 @@ async fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListen
     Ok((listener, local))
 }
 
-/// The next connection, once there is a place for it.
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+/// The next connection, once a connection permit is free.
+async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
     loop {
-        let Ok(place) = Arc::clone(places).acquire_owned().await else {
+        let Ok(permit) = Arc::clone(permits).acquire_owned().await else {
             // The semaphore is never closed; were it, nothing could be accepted any more.
             std::future::pending::<()>().await;
             continue;
@@ -307,7 +307,7 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (TcpStream, 
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                return (stream, peer, place);
+                return (stream, peer, permit);
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -317,7 +317,7 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (TcpStream, 
     }
 }
 
-/// Serves one connection until its client goes away, or until the request in flight has been answered after `closing`.
+/// Serves one connection until its client disconnects, or until the request in flight has been answered after `closing`.
 pub(crate) async fn serve_connection(
     shared: Arc<Shared>,
     stream: TcpStream,
@@ -346,7 +346,7 @@ pub(crate) async fn serve_connection(
     let _open = shared.metrics.connection();
     let connection = async {
         let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
-        // A client that goes away or sends no HTTP is its own affair.
+        // A client that disconnects or sends invalid HTTP is not an error of ours.
         tokio::select! {
             biased;
             _ = connection.as_mut() => return,
@@ -360,16 +360,16 @@ pub(crate) async fn serve_connection(
 }
 
 async fn serve_metrics(listener: TcpListener, shared: Arc<Shared>) {
-    let places = Arc::new(Semaphore::new(METRICS_CONNECTIONS_MAX));
+    let permits = Arc::new(Semaphore::new(METRICS_CONNECTIONS_MAX));
     let mut connections = JoinSet::new();
     let mut upkeep = tokio::time::interval(METRICS_UPKEEP);
     loop {
         tokio::select! {
             _ = upkeep.tick() => shared.metrics.upkeep(),
-            (stream, _, place) = accept(&listener, &places) => {
+            (stream, _, permit) = accept(&listener, &permits) => {
                 let shared = Arc::clone(&shared);
                 connections.spawn(async move {
-                    let _place = place;
+                    let _permit = permit;
                     let io = TokioIo::new(PatientStream::new(stream, &shared.config.limits));
                     let timeout = shared.config.limits.header_read_timeout();
                     let service = service_fn(move |request: Request<Incoming>| {

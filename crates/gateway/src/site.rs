@@ -1,5 +1,5 @@
-//! The site of an instance: its pages are asked for as an anonymous caller asks, and what they show of the chain is asked of the
-//! API in the same process, by the same paths, limits and budgets as everyone's.
+//! The site of an instance: requests for pages count as those of an anonymous caller, and chain data is read from the API in the same
+//! process, with the same paths, limits and budgets as every caller's.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::respond::Reply;
 use crate::routes::Route;
 use crate::state::{Caller, Connection, RequestContext, unix_millis};
 
-/// How often a feed of the newest block looks for another one.
+/// Polling interval of a feed of the newest block.
 const TIP_EVERY: Duration = Duration::from_millis(200);
 
-/// A page, or its answer to a form. What signing in takes is bounded there; all pages of one address are counted as requests without a
-/// key, those of somebody who is signed in by the site.
+/// A page, or its answer to a form. The site limits sign-ins; all pages of one address are counted as requests without a
+/// key, those of a signed-in user by the site.
 pub(crate) async fn answer(
     connection: &Arc<Connection>,
     admission: &mut Admission<'_>,
@@ -36,7 +36,7 @@ pub(crate) async fn answer(
     let Arrival { shared, route, client, at } = admission.arrival();
     let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
     if !Site::is_file(head.uri.path()) {
-        // Without the key store every request is refused, as everywhere.
+        // Without the key store every request is refused, as on all paths.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
         match site.take(&head.headers, at) {
             None => admit(admission, &Caller::Keyless, body).await?,

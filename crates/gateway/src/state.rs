@@ -1,4 +1,4 @@
-//! What the gateway is given: the chain as indexed, the node, the keys, and the surfaces; and what one request carries.
+//! The parts that a gateway is assembled from (index, node, key store, surfaces), and the context of one request.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 
 use crate::admission::counted;
 use crate::alkanes::{Alkanes, AlkanesParts};
+use crate::auth_failures::{AuthFailureLimiter, HealthCheckLimiter};
 use crate::budget::RequestBudget;
 use crate::byte_budget::{ByteBudget, ByteHolder, HeldBytes, HeldFor, UNCOUNTED_BYTES_MAX};
 use crate::call_windows::{CallWindow, CallWindows};
@@ -35,15 +36,14 @@ use crate::events::EventFeed;
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
-use crate::header_values::Told;
+use crate::header_values::HeaderNumbers;
 use crate::hosted::{HostedProgram, ShadowState};
-use crate::interrupt::{Interrupt, Kept};
+use crate::interrupt::{HeldRows, Interrupt};
 use crate::log_thread::LogWriter;
 use crate::markets::MarketsParts;
 use crate::metrics::{Meter, Metrics};
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
-use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{HttpSurface, KeyedHandler, RpcSurface, ScriptParts};
@@ -51,10 +51,10 @@ use crate::waiting::WaitingLines;
 use crate::webhooks::WebhooksParts;
 use crate::websocket::Streams;
 
-/// How long work waits for permits that others have, before its request is overloaded.
+/// How long work waits for a permit before its request is overloaded.
 const PERMIT_WAIT: Duration = Duration::from_secs(10);
 
-/// Answers how many sessions of Electrum are open, and how many scripts they have subscribed to.
+/// Returns the number of open Electrum sessions and of their script subscriptions.
 type ElectrumCounts = Box<dyn Fn() -> (usize, usize) + Send + Sync>;
 
 /// The sessions of the Electrum protocol as metrics and the keyed surface see them.
@@ -65,17 +65,17 @@ pub(crate) struct ElectrumSessions {
     pub(crate) keyed: KeyedSessions,
 }
 
-/// A boxed future, as the dyn-safe traits of this crate answer it.
+/// A boxed future, as the dyn-safe traits of this crate return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-/// A read of the store that does not name what it answers.
+/// A read of the store with a type-erased result.
 type ErasedRead = Box<dyn FnOnce(&Snapshot, &Interrupt) -> Answer + Send>;
-/// The same for work that needs no snapshot.
+/// Work without a snapshot, with a type-erased result.
 type ErasedWork = Box<dyn FnOnce(&Interrupt) -> Answer + Send>;
 
-/// What the index is doing, as health reports it.
+/// State of the index, as health reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexingStatus {
-    /// Nothing indexed yet, or the node has not been asked yet.
+    /// Nothing indexed yet, or no contact with the node yet.
     Starting,
     /// Behind the node by that many blocks.
     Importing {
@@ -94,13 +94,13 @@ pub trait ChainState: Send + Sync {
     fn network(&self) -> Network;
     /// A consistent view of the newest committed block.
     fn snapshot(&self) -> Snapshot;
-    /// What the index is doing.
+    /// State of the index.
     fn indexing(&self) -> IndexingStatus;
     /// Reads of the store since it was opened; `None` without one.
     fn store_reads(&self) -> Option<ReadCounts> {
         None
     }
-    /// How engines compare, where two of them run.
+    /// Comparison of the native engine with a hosted program, where both run.
     fn shadow(&self) -> Option<ShadowState> {
         None
     }
@@ -136,7 +136,7 @@ pub trait Node: Send + Sync {
     fn block_part(&self, hash: BlockHash, offset: u32, size: u32) -> BoxFuture<'_, Result<Bytes, NodeError>>;
     /// The whole block in consensus encoding.
     fn block(&self, hash: BlockHash) -> BoxFuture<'_, Result<Bytes, NodeError>>;
-    /// Raw bytes of an unconfirmed transaction, if the node knows it.
+    /// Raw bytes of an unconfirmed transaction, if the node has it.
     fn raw_transaction(&self, txid: Txid) -> BoxFuture<'_, Result<Option<Bytes>, NodeError>>;
     /// Whether the node answers, and its height.
     fn status(&self) -> NodeStatus;
@@ -192,24 +192,24 @@ pub struct GatewayParts {
     pub markets: Option<MarketsParts>,
     /// The bitcoin price; without it everything in US dollars is `null` or answers `PRICES_NOT_CONFIGURED`.
     pub prices: Option<Arc<dyn BitcoinPrices>>,
-    /// The live set of unconfirmed transactions, for Esplora; without it, or while it does not agree with the node, the node is
-    /// asked.
+    /// The live set of unconfirmed transactions, for Esplora; without it, or while it differs from the node, the node is
+    /// queried.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
     /// The listener for the Electrum protocol; without it, or without an address in its settings, there is none.
     pub electrum: Option<ElectrumParts>,
     /// Webhooks; without them their surface is not there.
     pub webhooks: Option<WebhooksParts>,
-    /// Servers that answer families of methods in the place of our own index.
+    /// Servers that answer families of methods instead of our own index.
     pub families: Families,
-    /// Instances that answer everything in our place; they are then also `chain` and `node`.
+    /// Instances that requests are forwarded to; they are then also `chain` and `node`.
     pub upstreams: Option<Arc<Upstreams>>,
     /// Scripts; without them `lua_*` answers `LUA_NOT_ENABLED`.
     pub scripts: Option<ScriptParts>,
-    /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
+    /// The key store. The gateway flushes its counts when it stops; the program that opened the store closes it.
     pub keys: Arc<dyn KeyStore>,
-    /// Where requests are counted.
+    /// Request counters, shared between gateways where configured.
     pub windows: Arc<dyn Windows>,
-    /// What each plan allows.
+    /// Limits of each plan.
     pub plans: Plans,
     /// Rules of access.
     pub access: AccessConfig,
@@ -217,15 +217,15 @@ pub struct GatewayParts {
     pub keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     /// The console; without it its pages are not there.
     pub site: Option<Site>,
-    /// Where metrics go; a fresh set when the program has none of its own.
+    /// The metrics to write to; a new set when the program has none.
     pub metrics: Metrics,
-    /// Where a line for each request goes, unless [`GatewayConfig::access_log`] is off; without it nowhere.
+    /// Writer of the access log, used unless [`GatewayConfig::access_log`] is off.
     pub access_log: Option<LogWriter>,
     /// Records spans of requests; without it none is measured.
     pub tracer: Option<Tracer>,
 }
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Debug, Clone)]
 pub enum Caller {
     /// The holder of an active key.
@@ -264,8 +264,8 @@ pub(crate) struct Shared {
     pub(crate) byte_budget: Arc<ByteBudget>,
     pub(crate) call_windows: CallWindows,
     pub(crate) waiting: WaitingLines,
-    pub(crate) strangers: Strangers,
-    pub(crate) health_checks: HealthChecks,
+    pub(crate) auth_failures: AuthFailureLimiter,
+    pub(crate) health_checks: HealthCheckLimiter,
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
     pub(crate) families: FamilyServers,
     pub(crate) upstreams: Option<Arc<Upstreams>>,
@@ -288,7 +288,7 @@ impl Shared {
         http.downcast_ref()
     }
 
-    /// Reports what parts of the memory take, and what those may that the configuration does not name.
+    /// Reports the memory that each part uses, and the sessions and subscriptions of Electrum.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     pub(crate) fn measure_memory(&self, meter: &Meter<'_>) {
         for (part, _, (_, used)) in self.memory_parts() {
@@ -329,7 +329,7 @@ impl Shared {
         parts
     }
 
-    /// Height of what is answered from: our own index, or that of an instance.
+    /// Height of the index that answers: our own, or that of an instance.
     pub(crate) fn height(&self) -> Option<Height> {
         match &self.upstreams {
             Some(upstreams) => upstreams.height(),
@@ -338,22 +338,28 @@ impl Shared {
     }
 }
 
-/// What the requests of one connection share, so that they need not fight with other connections for it.
+/// State that the requests of one connection share, so that they do not contend with other connections.
 pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
     pub(crate) peer: SocketAddr,
     pub(crate) names: RequestNames,
     pub(crate) body_timer: SteadyTimer,
-    pub(crate) told: Mutex<Told>,
+    pub(crate) header_numbers: Mutex<HeaderNumbers>,
 }
 
 impl Connection {
     pub(crate) fn new(shared: Arc<Shared>, peer: SocketAddr) -> Self {
-        Self { shared, peer, names: RequestNames::new(), body_timer: SteadyTimer::default(), told: Mutex::default() }
+        Self {
+            shared,
+            peer,
+            names: RequestNames::new(),
+            body_timer: SteadyTimer::default(),
+            header_numbers: Mutex::default(),
+        }
     }
 }
 
-/// What one HTTP request carries through its surface. All calls of a batch see the same snapshot.
+/// The context of one HTTP request in its surface. All calls of a batch see the same snapshot.
 pub struct RequestContext {
     connection: Arc<Connection>,
     caller: Caller,
@@ -375,12 +381,12 @@ impl RequestContext {
         Self { connection, caller, client, segments, budget, snapshot: OnceLock::new() }
     }
 
-    /// A request of the same caller with a budget and a view of its own: a step of a stream that goes on.
+    /// A request of the same caller with its own budget and snapshot: a step of a stream.
     pub(crate) fn again(&self) -> Self {
         Self::new(Arc::clone(&self.connection), self.caller.clone(), self.client, Vec::new())
     }
 
-    /// Who calls.
+    /// The caller of the request.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
@@ -411,12 +417,12 @@ impl RequestContext {
         &self.connection.shared.node
     }
 
-    /// Address of the client, behind proxies of ours as they say.
+    /// Address of the client, as trusted proxies report it.
     pub(crate) fn client(&self) -> IpAddr {
         self.client
     }
 
-    /// Whose share of permits the request takes.
+    /// The caller whose share of permits the request uses.
     pub(crate) fn caller_id(&self) -> CallerId {
         CallerId::of(&self.caller, self.client)
     }
@@ -431,7 +437,7 @@ impl RequestContext {
         &self.connection.shared.config.limits
     }
 
-    /// What the calls of this request may take in all.
+    /// The budget of all calls of this request.
     pub(crate) fn budget(&self) -> &RequestBudget {
         &self.budget
     }
@@ -444,12 +450,12 @@ impl RequestContext {
         Some(shared.call_windows.of(caller, limit, unix_millis()))
     }
 
-    /// Bytes of this request among those that the process holds: none yet.
+    /// An empty count of bytes of this request among those that the process holds.
     pub(crate) fn held_bytes(&self, purpose: HeldFor) -> HeldBytes {
         HeldBytes::none(&self.connection.shared.byte_budget, ByteHolder::of(&self.caller, self.client), purpose)
     }
 
-    /// A permit for what is dear, once one is free. `None`: others have them for so long that the request is overloaded.
+    /// A permit for expensive work, once one is free. `None` when none becomes free in time; the request is then overloaded.
     pub(crate) async fn permit(&self, permits: &FairSemaphore) -> Option<FairPermit> {
         self.permits(permits, 1).await
     }
@@ -464,16 +470,16 @@ impl RequestContext {
         permit
     }
 
-    /// A large answer, counted among the bytes that the process holds until the last of it has been sent. A small one as it is.
+    /// Counts a large answer among the bytes that the process holds until the last of it has been sent; a small one is not counted.
     ///
     /// # Errors
     /// `OVERLOADED`.
     pub(crate) async fn hold_answer(&self, body: Bytes) -> Result<Bytes, Refusal> {
-        let kept = self.budget.take_held();
+        let held = self.budget.take_held();
         if body.len() <= UNCOUNTED_BYTES_MAX {
             return Ok(body);
         }
-        let mut held = kept.unwrap_or_else(|| self.held_bytes(HeldFor::Answers));
+        let mut held = held.unwrap_or_else(|| self.held_bytes(HeldFor::Answers));
         held.reach(body.len()).await?;
         Ok(held.with(body))
     }
@@ -494,7 +500,7 @@ impl RequestContext {
         &self.connection.shared.metrics
     }
 
-    /// The view that this request reads from, taken at its first use; the answer then carries `X-Indexed-Height`.
+    /// The snapshot that this request reads from, taken at its first use; the answer then carries `X-Indexed-Height`.
     pub fn snapshot(&self) -> &Snapshot {
         self.snapshot.get_or_init(|| self.connection.shared.chain.snapshot())
     }
@@ -509,7 +515,7 @@ impl RequestContext {
         self.snapshot.get()?.tip().map(|record| record.id.height)
     }
 
-    /// Runs a read that may be long away from the async threads, at most [`crate::Limits::store_reads_max`] at a time and a
+    /// Runs a read that may be long on a blocking thread, at most [`crate::Limits::store_reads_max`] at a time and a
     /// quarter of them for one caller.
     ///
     /// # Errors
@@ -521,8 +527,8 @@ impl RequestContext {
         self.read_until(move |snapshot, _| read(snapshot)).await
     }
 
-    /// As [`RequestContext::read`], for a read that asks along the way whether it should end: when its caller has gone or has got a
-    /// time-out. What it answers then is dropped. Every read of the snapshot asks as well.
+    /// As [`RequestContext::read`], for a read that checks whether it should end early: when its caller has disconnected or the
+    /// request has timed out. Its result is then dropped. Every access to the snapshot checks as well.
     ///
     /// # Errors
     /// As [`RequestContext::read`].
@@ -534,36 +540,36 @@ impl RequestContext {
     }
 
     /// As [`RequestContext::read_until`], for a list that may be long: its rows are counted with [`Interrupt::keep`], and stay
-    /// counted until what comes with the answer is dropped.
+    /// counted until the returned [`HeldRows`] is dropped.
     ///
     /// # Errors
     /// As [`RequestContext::read`].
-    pub(crate) async fn read_kept<T: Send + 'static>(
+    pub(crate) async fn read_rows<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
-    ) -> Result<(T, Kept), ReadAbandoned> {
-        let kept = self.kept();
-        Ok((self.read_into(&kept, read).await?, kept))
+    ) -> Result<(T, HeldRows), ReadAbandoned> {
+        let rows = self.held_rows();
+        Ok((self.read_into(&rows, read).await?, rows))
     }
 
-    /// Rows of this request that are kept: none yet.
-    pub(crate) fn kept(&self) -> Kept {
-        Kept::new(self.held_bytes(HeldFor::Rows))
+    /// An empty count of the rows that this request holds.
+    pub(crate) fn held_rows(&self) -> HeldRows {
+        HeldRows::new(self.held_bytes(HeldFor::Rows))
     }
 
-    /// As [`RequestContext::read_kept`], for one of several reads that are counted in one sum.
+    /// As [`RequestContext::read_rows`], for one of several reads that share one count.
     ///
     /// # Errors
     /// As [`RequestContext::read`].
     pub(crate) async fn read_into<T: Send + 'static>(
         &self,
-        kept: &Kept,
+        rows: &HeldRows,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        self.read_with(&self.connection.shared.store_reads, Some(kept), read).await
+        self.read_with(&self.connection.shared.store_reads, Some(rows), read).await
     }
 
-    /// As [`RequestContext::read_until`], for reads that derive keys as they go: four at a time, one of one caller.
+    /// As [`RequestContext::read_until`], for reads that derive keys: four at a time, one of one caller.
     ///
     /// # Errors
     /// As [`RequestContext::read`].
@@ -571,21 +577,21 @@ impl RequestContext {
         &self,
         scan: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        let kept = self.kept();
-        self.read_with(&self.connection.shared.account_scans, Some(&kept), scan).await
+        let rows = self.held_rows();
+        self.read_with(&self.connection.shared.account_scans, Some(&rows), scan).await
     }
 
     async fn read_with<T: Send + 'static>(
         &self,
         permits: &FairSemaphore,
-        kept: Option<&Kept>,
+        rows: Option<&HeldRows>,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
         let read = Box::new(move |snapshot: &Snapshot, interrupt: &Interrupt| erased::erase(read(snapshot, interrupt)));
-        self.read_erased(permits, kept, read).await.map(erased::restore)
+        self.read_erased(permits, rows, read).await.map(erased::restore)
     }
 
-    /// As [`RequestContext::read`], for work on something else than the store: it takes no snapshot, and the answer has no height.
+    /// As [`RequestContext::read`], for work that takes no snapshot; the answer then has no height.
     ///
     /// # Errors
     /// As [`RequestContext::read`].
@@ -594,30 +600,30 @@ impl RequestContext {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
         let work = Box::new(move |_: &Interrupt| erased::erase(work())) as ErasedWork;
-        self.in_lane(&self.connection.shared.store_reads, None, Box::new(move || work)).await.map(erased::restore)
+        self.run_permitted(&self.connection.shared.store_reads, None, Box::new(move || work)).await.map(erased::restore)
     }
 
     fn read_erased<'a>(
         &'a self,
         permits: &'a FairSemaphore,
-        kept: Option<&'a Kept>,
+        rows: Option<&'a HeldRows>,
         read: ErasedRead,
     ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
         let work = move || {
             let snapshot = self.snapshot().clone();
             Box::new(move |interrupt: &Interrupt| {
-                let asked = interrupt.clone();
-                read(&snapshot.until(Arc::new(move || asked.is_over())), interrupt)
+                let cancelled = interrupt.clone();
+                read(&snapshot.until(Arc::new(move || cancelled.is_over())), interrupt)
             }) as ErasedWork
         };
-        self.in_lane(permits, kept, Box::new(work))
+        self.run_permitted(permits, rows, Box::new(work))
     }
 
-    /// Runs what `begin` gives once it may begin.
-    fn in_lane<'a>(
+    /// Runs the work that `begin` returns on a blocking thread, once a permit is free.
+    fn run_permitted<'a>(
         &'a self,
         permits: &'a FairSemaphore,
-        kept: Option<&'a Kept>,
+        rows: Option<&'a HeldRows>,
         begin: Box<dyn FnOnce() -> ErasedWork + Send + 'a>,
     ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
         Box::pin(async move {
@@ -625,19 +631,19 @@ impl RequestContext {
             let work = begin();
             let _span = paraffin_spans::child("read");
             let (awaited, interrupt) = Interrupt::at(Instant::now() + self.limits().handler_timeout());
-            let interrupt = match kept {
-                Some(kept) => interrupt.keeping(kept),
+            let interrupt = match rows {
+                Some(rows) => interrupt.counting(rows),
                 None => interrupt,
             };
-            // The permit goes along: a request that is given up frees it when its read has ended.
+            // The permit moves into the task: an abandoned request frees it when its read has ended.
             let task = tokio::task::spawn_blocking(move || {
                 let _permit = permit;
-                // Not begun for a request that was given up meanwhile.
+                // Not started for a request that was abandoned meanwhile.
                 (!interrupt.is_over()).then(|| work(&interrupt))
             });
             let answer = task.await.ok().flatten().ok_or(ReadAbandoned);
             drop(awaited);
-            if kept.is_some_and(Kept::is_refused) {
+            if rows.is_some_and(HeldRows::is_refused) {
                 self.budget.overload();
                 return Err(ReadAbandoned);
             }

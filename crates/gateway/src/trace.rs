@@ -1,6 +1,6 @@
 //! Spans of requests, named as the semantic conventions of OpenTelemetry name them for HTTP and JSON-RPC (docs/tracing.md).
 //!
-//! Nothing of a caller is in them as it came: paths are redacted, queries and headers left out, methods named when they exist.
+//! They hold no unchecked caller data: paths are redacted, queries and headers omitted, and only existing methods named.
 
 use hyper::header::HeaderName;
 use hyper::http::request::Parts;
@@ -18,7 +18,7 @@ use crate::surfaces::opi;
 
 /// Header of W3C Trace Context.
 pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-/// What stands for a verb or a method that does not exist.
+/// Recorded for a verb or a method that does not exist.
 const OTHER: &str = "_OTHER";
 
 /// The span of one request.
@@ -35,7 +35,7 @@ impl RequestSpan {
         self.0.scope(handler)
     }
 
-    /// Ends it with what is known of the answer.
+    /// Ends it with the attributes of the answer.
     pub(crate) fn end(mut self, route: &Route, head: &Parts, id: &RequestId, status: u16) {
         let span = &mut self.0;
         if !span.is_recorded() {
@@ -60,7 +60,7 @@ impl RequestSpan {
     }
 }
 
-/// What a caller says about the trace of its request, if it says one thing that can be read.
+/// The `traceparent` of a request, if there is exactly one and it is valid.
 fn traceparent(headers: &HeaderMap) -> Option<Traceparent> {
     let mut given = headers.get_all(TRACEPARENT).iter();
     let first = given.next()?;
@@ -74,15 +74,15 @@ fn span_verb(verb: &Method) -> &'static str {
     }
 }
 
-/// The path of a request with names in the place of what callers choose; `None` where nothing is served.
+/// The path of a request with placeholders for the segments that callers choose; `None` where nothing is served.
 fn template(route: &Route, verb: &Method) -> Option<String> {
     let caller = match route.credential {
         Credential::PathKey(_) | Credential::PathAlias(_) => "/v4/{key}",
-        Credential::HeaderOriginOrNobody | Credential::HeaderOrOrigin => "/v4/api",
+        Credential::HeaderOriginOrAnonymous | Credential::HeaderOrOrigin => "/v4/api",
         _ => "/v4/jsonrpc",
     };
     let below = |groups: &[&'static rest::Group], segments: &[String], unknown: &'static str| {
-        rest::find(groups, segments, verb).map_or(unknown, |asked| asked.path)
+        rest::find(groups, segments, verb).map_or(unknown, |endpoint| endpoint.path)
     };
     Some(match &route.target {
         Target::Main => caller.to_owned(),
@@ -141,7 +141,8 @@ impl CallSpan {
         self.span.scope(method)
     }
 
-    /// Says how the call ended; the span ends when it is dropped. That of the request has the method as well, where it is the only one.
+    /// Records the outcome of the call; the span ends when it is dropped. For a single call the span of the request gets the method as
+    /// well.
     pub(crate) fn end(&mut self, method: &str, error: Option<&ApiError>) {
         let span = &mut self.span;
         if !span.is_recorded() {
@@ -176,28 +177,28 @@ fn is_method(name: &str) -> bool {
         && crate::redact::redact(name) == name
 }
 
-/// The span of one question to an instance behind this gateway.
+/// The span of one request to an instance behind this gateway.
 pub(crate) struct UpstreamSpan(Span);
 
 impl UpstreamSpan {
-    /// Begins it, if its request is recorded. The instance is named by its place in the configuration: its address is never disclosed.
-    pub(crate) fn begin(verb: &Method, place: usize) -> Self {
+    /// Begins it, if its request is recorded. The instance is identified by its index in the configuration; its address is never disclosed.
+    pub(crate) fn begin(verb: &Method, index: usize) -> Self {
         let mut span = child("upstream").of_client();
         if span.is_recorded() {
             let verb = span_verb(verb);
             span.rename(|| verb.to_owned());
             span.set("http.request.method", verb);
-            span.set("paraffin.upstream", Value::Number(i64::try_from(place).unwrap_or(i64::MAX)));
+            span.set("paraffin.upstream", Value::Number(i64::try_from(index).unwrap_or(i64::MAX)));
         }
         Self(span)
     }
 
-    /// The header that the instance gets, where it gets one.
+    /// The `traceparent` header for the instance, if the request is recorded.
     pub(crate) fn traceparent(&self) -> Option<String> {
         self.0.traceparent()
     }
 
-    /// Ends it with the status of the answer, or with why there is none.
+    /// Ends it with the status of the answer, or with the type of the error.
     pub(crate) fn end(mut self, answer: Result<StatusCode, &'static str>) {
         match answer {
             Ok(status) => {
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_route_has_names_in_the_place_of_what_callers_choose() {
+    fn a_route_has_placeholders_for_the_segments_that_callers_choose() {
         let key = "0123456789abcdef0123456789abcdef";
         let get = &Method::GET;
         for (path, expected) in [

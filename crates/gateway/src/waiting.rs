@@ -1,4 +1,4 @@
-//! Clients without credentials that wait for their turn, and what becomes of the turn of one that goes away.
+//! Queues of clients without credentials that wait for their turn; turns of clients that disconnect are passed on.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::state::unix_millis;
 
 /// The requests of each client that wait in this process. Bounded by the connections that are open.
 ///
-/// A turn is a point in time that the windows have given out. When a request goes away before its turn, each request of
+/// A turn is a point in time that the windows have granted. When a client disconnects before its turn, each request of
 /// the same client behind it moves up by one turn, and only the last turn goes back to the windows: so no request is overtaken,
 /// and no more is served than the windows have given.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(crate) struct WaitingLines {
 
 #[derive(Default)]
 struct Line {
-    /// Turns and whose they are, the next one first.
+    /// Turns and their tickets, the next one first.
     turns: Vec<(Instant, u64)>,
     moved: Arc<Notify>,
 }
@@ -52,8 +52,8 @@ impl WaitingLines {
         let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
         let mut lines = self.lines.lock();
         let line = lines.entry(client).or_default();
-        let place = line.turns.partition_point(|(other, _)| *other <= turn);
-        line.turns.insert(place, (turn, ticket));
+        let index = line.turns.partition_point(|(other, _)| *other <= turn);
+        line.turns.insert(index, (turn, ticket));
         Waiter { lines: self, windows, settings, client, ticket }
     }
 
@@ -64,7 +64,7 @@ impl WaitingLines {
 }
 
 impl Waiter<'_> {
-    /// Waits for the turn. Dropped before its end, it leaves the line and the others move up.
+    /// Waits for the turn. A future that is dropped early leaves the queue, and the requests behind it move up.
     pub(crate) async fn turn(self) {
         loop {
             let (turn, moved) = {
@@ -85,14 +85,14 @@ impl Waiter<'_> {
     fn leave(&self, served: bool) {
         let mut lines = self.lines.lines.lock();
         let Some(line) = lines.get_mut(&self.client) else { return };
-        let Some(place) = line.turns.iter().position(|(_, ticket)| *ticket == self.ticket) else { return };
+        let Some(index) = line.turns.iter().position(|(_, ticket)| *ticket == self.ticket) else { return };
         if !served {
-            for behind in (place + 1..line.turns.len()).rev() {
+            for behind in (index + 1..line.turns.len()).rev() {
                 line.turns[behind].0 = line.turns[behind - 1].0;
             }
             line.moved.notify_waiters();
         }
-        line.turns.remove(place);
+        line.turns.remove(index);
         if line.turns.is_empty() {
             lines.remove(&self.client);
         }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::events::{EventFeed, FeedError, FeedPage};
 use crate::state::unix_millis;
 
-/// What webhooks are served from.
+/// Parts of the webhook surface.
 pub struct WebhooksParts {
     /// The endpoints, beside the accounts.
     pub store: WebhookStore,
@@ -68,7 +68,7 @@ impl EventSource for Events {
     }
 }
 
-/// An error as the owner of an endpoint, or the operator, is to see it.
+/// Converts an error for the owner of an endpoint or the operator.
 fn failed(error: &FeedError) -> SourceError {
     match error {
         FeedError::Starting | FeedError::NodeAway | FeedError::Overloaded | FeedError::Internal => {

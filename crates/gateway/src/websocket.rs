@@ -36,34 +36,34 @@ pub(crate) use joined::join;
 const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
 const VERSION: HeaderName = HeaderName::from_static("sec-websocket-version");
 const ACCEPT: HeaderName = HeaderName::from_static("sec-websocket-accept");
-/// What the key of a handshake is hashed with (RFC 6455, section 4.2.2).
+/// Appended to the key of a handshake before hashing (RFC 6455, section 4.2.2).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Time between two pings of ours (docs/mempool.md).
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// A client that was silent for so long has gone (docs/mempool.md).
+/// A client that was silent for so long counts as disconnected (docs/mempool.md).
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// Time between two looks whether the caller's key still counts.
+/// Time between two checks that the caller's key is still valid.
 const STANDING_EVERY: Duration = Duration::from_secs(1);
 /// How long it may take to send the close frame.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes that may wait to be sent to a client that reads slowly.
 const WAITING_BYTES_MAX: usize = 4 << 20;
-/// Buffers of a stream. What is larger is counted among the bytes that the process holds.
+/// Buffers of a stream, bytes. Larger data is counted among the bytes that the process holds.
 const READ_BUFFER_BYTES: usize = 8 << 10;
 const WRITE_BUFFER_BYTES: usize = 16 << 10;
-/// Streams of an account on the plans that are seeded as the smallest and as the middle one, on every other plan, and of a client
-/// that is known by its address alone.
+/// Streams of an account on the seeded plans `free` and `pro`, on every other plan, and of an anonymous client by
+/// address.
 const OF_FREE_MAX: usize = 20;
 const OF_PRO_MAX: usize = 100;
 const OF_OTHER_PLANS_MAX: usize = 500;
 const OF_CLIENT_MAX: usize = 20;
-/// Commands that a rested client may send at once; one comes back every second. A client of the order book names 256 markets.
+/// Burst of commands of a client; one token is refilled every second. A client of the order book names 256 markets.
 const COMMANDS_MAX: u32 = 300;
-/// What a command counts that asks once more for what was sent before: a replay, or a market that was shown.
+/// Cost of a command that requests data again that was sent before: a replay, or a market that was shown.
 pub(crate) const REPEAT_COST: u32 = 25;
 
-/// Why a stream ends (docs/mempool.md).
+/// Reasons for the end of a stream (docs/mempool.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The server stops.
@@ -72,7 +72,7 @@ pub(crate) enum End {
     Policy(&'static str),
     /// There is no memory for what waits for a slow client.
     Overloaded,
-    /// A failure of ours, or the key store is away.
+    /// An internal failure, or the key store is unavailable.
     Internal,
     /// The key was revoked.
     KeyRevoked,
@@ -175,7 +175,7 @@ impl Drop for StreamPermit {
     }
 }
 
-/// A stream that is no WebSocket, among those that are counted.
+/// Counts a stream that is not a WebSocket.
 pub(crate) struct StreamTicket {
     shared: Arc<Shared>,
     credential: Credential,
@@ -196,7 +196,7 @@ impl StreamTicket {
         Ok(Self { shared, credential, stopping, standing: every(STANDING_EVERY), _permit: permit })
     }
 
-    /// Resolves when the server stops or the caller's key no longer counts; may be dropped and called again.
+    /// Resolves when the server stops or the caller's key is no longer valid; may be dropped and called again.
     pub(crate) async fn ended(&mut self) {
         loop {
             tokio::select! {
@@ -213,11 +213,11 @@ fn every(period: Duration) -> Interval {
     interval
 }
 
-/// How much a client has asked for lately: the time at which it will be a rested one again.
+/// The command bucket of a client: the time at which it is full again.
 struct Commands(Instant);
 
 impl Commands {
-    /// Counts `cost` more, if that is not too much.
+    /// Takes `cost` tokens; `false` when there are fewer.
     fn spend(&mut self, cost: u32, now: Instant) -> bool {
         let rested = self.0.max(now) + Duration::from_secs(u64::from(cost));
         let is_allowed = rested - now <= Duration::from_secs(u64::from(COMMANDS_MAX));
@@ -238,13 +238,13 @@ pub(crate) struct Socket {
     standing: Interval,
     heard: Instant,
     commands: Commands,
-    /// What waits to be sent.
+    /// Bytes that wait to be sent.
     held: HeldBytes,
     is_over: bool,
     _permit: StreamPermit,
 }
 
-/// A request to turn the connection into a stream.
+/// A WebSocket upgrade request.
 #[derive(Debug)]
 pub struct Upgrade {
     connection: OnUpgrade,
@@ -254,8 +254,8 @@ pub struct Upgrade {
 impl Upgrade {
     /// Of a request's head; `None` when it asks for no WebSocket.
     pub(crate) fn of(head: &Parts, credential: &Credential, key_headers: &[String]) -> Option<Self> {
-        let asked = head.headers.get(UPGRADE)?;
-        if !asked.as_bytes().eq_ignore_ascii_case(b"websocket") {
+        let upgrade = head.headers.get(UPGRADE)?;
+        if !upgrade.as_bytes().eq_ignore_ascii_case(b"websocket") {
             return None;
         }
         let connection = head.extensions.get::<OnUpgrade>()?.clone();
@@ -263,7 +263,7 @@ impl Upgrade {
     }
 }
 
-/// What a stream lives as long as: the key or the alias in the path, or the key in a header.
+/// The credential that a stream depends on: the key or the alias in the path, or the key in a header.
 pub(crate) fn standing_credential(head: &Parts, credential: &Credential, key_headers: &[String]) -> Credential {
     let in_header = || {
         let values = key_headers.iter().filter_map(|name| head.headers.get(name.as_str())?.to_str().ok());
@@ -278,7 +278,7 @@ pub(crate) fn standing_credential(head: &Parts, credential: &Credential, key_hea
 /// Answers a handshake; `serve` runs once the client has the answer.
 ///
 /// # Errors
-/// 400 for a handshake that is none, 426 for another version, 503 when too many streams are open.
+/// 400 for an invalid handshake, 426 for another version, 503 when too many streams are open.
 pub(crate) fn accept(
     context: &RequestContext,
     headers: &HeaderMap,
@@ -297,7 +297,7 @@ pub(crate) fn accept(
     let stopping = shared.streams.stopping.subscribe();
     let held = context.held_bytes(HeldFor::Streams);
     tokio::spawn(async move {
-        // The client went away before it had the answer.
+        // The client disconnected before it had the answer.
         let Ok(upgraded) = connection.await else { return };
         let limit = shared.config.limits.websocket_message_bytes_max;
         let config = WebSocketConfig::default()
@@ -326,7 +326,7 @@ pub(crate) fn accept(
     Ok(switching_protocols(answer))
 }
 
-/// The headers of a handshake, for an instance that is to answer it.
+/// The headers of a handshake, forwarded to the instance that answers it.
 pub(crate) fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
     let ours = [(UPGRADE, "websocket"), (CONNECTION, "upgrade")];
     let ours = ours.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value)));
@@ -355,7 +355,7 @@ impl Socket {
     /// The next command of the client; may be dropped and called again without losing any. Pings are sent and answered meanwhile.
     ///
     /// # Errors
-    /// The stream has ended, for whichever reason; the client has been notified.
+    /// The stream has ended; the client has been notified.
     pub(crate) async fn receive(&mut self) -> Result<Utf8Bytes, Gone> {
         let text = self.receive_uncharged().await?;
         self.charge(1).await?;
@@ -365,7 +365,7 @@ impl Socket {
     /// As [`Socket::receive`] for a protocol that accounts for its requests itself.
     ///
     /// # Errors
-    /// The stream has ended, for whichever reason; the client has been notified.
+    /// The stream has ended; the client has been notified.
     pub(crate) async fn receive_uncharged(&mut self) -> Result<Utf8Bytes, Gone> {
         loop {
             if self.is_over {
@@ -404,10 +404,10 @@ impl Socket {
         }
     }
 
-    /// Counts what a command costs beside itself.
+    /// Counts the additional cost of a command.
     ///
     /// # Errors
-    /// The client has asked for too much, and the stream has ended.
+    /// The client has used up its commands, and the stream has ended.
     pub(crate) async fn charge(&mut self, cost: u32) -> Result<(), Gone> {
         if self.commands.spend(cost, Instant::now()) {
             return Ok(());
@@ -416,7 +416,7 @@ impl Socket {
         Err(Gone)
     }
 
-    /// Sends a text. A client that takes nothing is cut off by the connection's own patience.
+    /// Sends a text. A client that reads nothing is disconnected by [`crate::patient_stream`].
     ///
     /// # Errors
     /// The stream has ended.
@@ -434,7 +434,7 @@ impl Socket {
         }
     }
 
-    /// Counts what is about to wait for the client.
+    /// Counts bytes that are about to wait for the client.
     async fn hold(&mut self, bytes: usize) -> Result<(), Gone> {
         if self.held.reach_now(bytes) {
             return Ok(());
@@ -448,7 +448,7 @@ impl Socket {
     /// # Errors
     /// The stream has ended.
     pub(crate) async fn send_all(&mut self, texts: impl Iterator<Item = Utf8Bytes>) -> Result<(), Gone> {
-        // One waits beside what the buffer holds: a text is not taken before the last has left.
+        // One text waits beside the buffer: it is not accepted before the previous one has been sent.
         for text in texts {
             self.hold(text.len()).await?;
             if self.is_over || self.stream.feed(Message::Text(text)).await.is_err() {
@@ -463,7 +463,7 @@ impl Socket {
         }
     }
 
-    /// As [`Socket::send`] for one long text that is made in parts: only some of it waits to be sent at any time.
+    /// As [`Socket::send`] for one long text in parts, of which only a few are in memory at any time.
     ///
     /// # Errors
     /// The stream has ended.
@@ -486,7 +486,7 @@ impl Socket {
         }
     }
 
-    /// Sends a part of a text that comes bit by bit.
+    /// Sends a part of a fragmented text.
     ///
     /// # Errors
     /// The stream has ended.

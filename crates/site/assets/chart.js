@@ -1,9 +1,9 @@
 // Crosshair and zoom of charts. Without it a chart has links to other parts of it, and each datum its own title.
-const zooms = new Map(); // By the id of a figure: the first place that is shown and how much, as shares of the plot.
+const zooms = new Map(); // By the id of a figure: start and width of the shown part, as shares of the plot.
 
 const shownOf = (figure) => zooms.get(figure.id) ?? { from: 0, part: 1 };
 
-// Shows a part of the plots of a figure, with the place at `middle`, a share of what is shown now, where it was.
+// Zooms the plots of a figure around `middle`, a share of the shown part, whose position stays fixed.
 const zoom = (figure, factor, middle) => {
   const { from, part } = shownOf(figure);
   const next = Math.min(1, Math.max(0.02, part * factor));
@@ -77,7 +77,7 @@ const setUpChart = (figure, svg) => {
     cross.classList.add("off");
     readout.textContent = "";
   });
-  // The wheel alone scrolls the page, as everywhere; a pinch comes as the wheel with the control key.
+  // The wheel alone scrolls the page; a pinch arrives as a wheel event with the control key.
   svg.addEventListener(
     "wheel",
     (event) => {

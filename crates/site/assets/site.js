@@ -1,4 +1,4 @@
-// Copying, and following the chain. Everything else works without scripts.
+// Copying, and updates with new blocks. Everything else works without scripts.
 const copyButtons = (root) => {
   for (const button of root.querySelectorAll("button.copy")) button.hidden = false;
 };
@@ -10,7 +10,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(source.textContent.trim());
     button.textContent = "Copied";
   } catch {
-    // Without leave to write to the clipboard the text is selected, to be copied by hand.
+    // Without permission for the clipboard the text is selected, to be copied by hand.
     const range = document.createRange();
     range.selectNodeContents(source);
     getSelection().removeAllRanges();
@@ -19,8 +19,8 @@ document.addEventListener("click", async (event) => {
 });
 copyButtons(document);
 
-// A page of the explorer is loaded again when there is another block, and its content put in the place of the old one. What the
-// reader has opened stays open; while a field is being filled in, or text is selected, nothing is replaced.
+// A page of the explorer is reloaded with each new block, and its content replaced. Opened
+// parts stay open; while a field is being filled in, or text is selected, nothing is replaced.
 const main = document.querySelector("main[data-tip]");
 if (main) {
   let wanted = main.dataset.tip;
@@ -53,7 +53,7 @@ if (main) {
     wanted = JSON.parse(event.data).id;
     if (wanted !== main.dataset.tip) load();
   });
-  // What could not be loaded at once, because it was hidden or in use, is caught up with.
+  // A reload that was postponed, because the page was hidden or in use, is made up for.
   const every = Number(main.dataset.refresh) * 1000;
   let loaded = Date.now();
   setInterval(() => {

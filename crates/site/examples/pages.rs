@@ -1,7 +1,7 @@
-//! The pages over a running instance, for work on them, with only this crate to compile after a change:
+//! Serves the pages over a running instance for development, with only this crate to compile after a change:
 //! `cargo run -p paraffin-site --example pages -- <base url> <key> <listen>`, the first two as a `paraffin dev` prints them.
 //!
-//! The API is asked by `curl`. The explorer is open; the user `owner` signs in with the password that is printed.
+//! The API is called by `curl`. The explorer is open; the user `owner` signs in with the password that is printed.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic)]
 
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use paraffin_access::{DatabaseKeyStore, DatabaseLocation, KeyStore, OwnershipProver, Plans};
-use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, KEY_PLACE, Site, SiteParts, Tip};
+use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, KEY_PLACEHOLDER, Site, SiteParts, Tip};
 use paraffin_users::UserStore;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ impl OverHttp {
         if path != "/v4/api/health" {
             path = path.replace("/v4/api/", "/v4/KEY/");
         }
-        let path = path.replace(KEY_PLACE, &self.key);
+        let path = path.replace(KEY_PLACEHOLDER, &self.key);
         let mut command = std::process::Command::new("curl");
         command.args(["-s", "-w", "\n%{http_code}"]).arg(format!("{}{path}", self.base));
         if let Some(body) = &call.body {
@@ -83,9 +83,9 @@ async fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, base, key, listen] = &arguments[..] else { panic!("a base url, a key and where to listen are needed") };
     let folder = tempfile::tempdir().unwrap();
-    let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
-    let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
-    let users = Arc::new(UserStore::open(&place).await.unwrap());
+    let database = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
+    let keys = Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap());
+    let users = Arc::new(UserStore::open(&database).await.unwrap());
     let link = users.setup_link(now()).await.unwrap().unwrap();
     users.accept_link(&link.token, "owner", PASSWORD, "example", now()).await.unwrap();
     let site = Arc::new(Site::new(SiteParts {

@@ -1,4 +1,4 @@
-//! What the pages ask the instance for: the methods and routes that every caller has, asked in the same process.
+//! The pages' access to the instance: the public methods and routes, called in the same process.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use hyper::StatusCode;
 use paraffin_webhooks::Webhooks;
 use serde_json::{Value, json};
 
-/// What an [`Api`] does.
+/// A boxed future of an [`Api`].
 pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Stands in the place of a key in the path of a [`Call`].
-pub const KEY_PLACE: &str = "KEY";
+/// Placeholder of a key in the path of a [`Call`].
+pub const KEY_PLACEHOLDER: &str = "KEY";
 
 /// A request to the API of this instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Path and query, with [`KEY_PLACE`] where a caller has a key.
+    /// Path and query, with [`KEY_PLACEHOLDER`] instead of a key.
     pub path: String,
     /// The body of a POST; without one it is a GET.
     pub body: Option<String>,
@@ -31,7 +31,7 @@ impl Call {
 
     /// A method of a JSON-RPC surface below a key, such as `espo`.
     pub fn keyed_rpc(surface: &str, method: &str, params: Value) -> Self {
-        Self::at(format!("/v4/{KEY_PLACE}/{surface}"), method, params)
+        Self::at(format!("/v4/{KEY_PLACEHOLDER}/{surface}"), method, params)
     }
 
     #[allow(clippy::needless_pass_by_value)] // calls read better with values made in place
@@ -52,18 +52,18 @@ impl Call {
 
     /// Whether a caller needs a key for it.
     pub fn needs_key(&self) -> bool {
-        self.path.split(['/', '?']).any(|segment| segment == KEY_PLACE)
+        self.path.split(['/', '?']).any(|segment| segment == KEY_PLACEHOLDER)
     }
 }
 
-/// What the API answered.
+/// An answer of the API.
 #[derive(Debug, Clone)]
 pub struct ApiAnswer {
     /// HTTP status.
     pub status: StatusCode,
-    /// Seconds after which a refused request may come again.
+    /// Seconds after which a refused request may be retried.
     pub retry_after: Option<u32>,
-    /// The body as a caller gets it.
+    /// The body as sent to callers.
     pub body: Bytes,
 }
 
@@ -81,14 +81,14 @@ pub struct Tip {
     pub network: String,
     /// Height; `None` while nothing is indexed.
     pub height: Option<u32>,
-    /// Hash as it is displayed; `None` also where the gateway has no index of its own.
+    /// Hash in display order; `None` also where the gateway has no index of its own.
     pub hash: Option<String>,
     /// Time of the block, Unix seconds.
     pub time: Option<i64>,
 }
 
 impl Tip {
-    /// A text that differs between any two of them.
+    /// A text that is unique to each tip.
     pub fn id(&self) -> String {
         let height = self.height.map(|height| height.to_string()).unwrap_or_default();
         format!("{height}-{}", self.hash.as_deref().unwrap_or_default())
@@ -98,15 +98,15 @@ impl Tip {
 /// Memory that a part of the instance may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryBudget {
-    /// What for.
+    /// Purpose of the memory.
     pub name: &'static str,
-    /// Bytes that are taken now.
+    /// Bytes in use.
     pub used: u64,
-    /// Bytes at most.
+    /// Limit, bytes.
     pub max: u64,
 }
 
-/// The API of the instance, for one page. Its limits are those of the caller who asked for the page.
+/// The API of the instance, for one page. Its limits are those of the caller of the page.
 pub trait Api: Send + Sync {
     /// Answers a request.
     fn ask(&self, call: Call) -> ApiFuture<'_, ApiAnswer>;
@@ -119,12 +119,12 @@ pub trait Api: Send + Sync {
         None
     }
 
-    /// What the parts that work for callers may take, and take now.
+    /// Memory limits and use of the parts of the instance.
     fn memory_budgets(&self) -> Vec<MemoryBudget> {
         Vec::new()
     }
 
-    /// The newest block, once its [`Tip::id`] is another one than `known`. It may wait for any time.
+    /// The newest block, once its [`Tip::id`] differs from `known`. It may wait indefinitely.
     fn tip_other_than(&self, known: String) -> ApiFuture<'_, Tip>;
 }
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_at_one_height_are_told_apart() {
+    fn blocks_at_one_height_have_different_ids() {
         let at = |hash: &str| Tip { height: Some(7), hash: Some(hash.to_owned()), ..Tip::default() };
         assert_eq!(at("ab").id(), "7-ab");
         assert_ne!(at("ab").id(), at("cd").id());

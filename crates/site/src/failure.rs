@@ -1,4 +1,4 @@
-//! Why a page cannot be shown, or a form is refused.
+//! Failures of pages and forms.
 
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
@@ -10,10 +10,10 @@ use crate::html::Notice;
 
 /// The sign-in page.
 pub(crate) const SIGN_IN: &str = "/console/sign-in";
-/// Longest path to which signing in leads, bytes.
+/// Longest return path after signing in, bytes.
 const RETURN_PATH_BYTES_MAX: usize = 2_000;
 
-/// A path to which signing in may lead: of a page of this site, and one that every browser reads as such.
+/// The return path after signing in, if it is a page of this site for every browser.
 pub(crate) fn return_path(path: &str) -> Option<&str> {
     let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>'));
     let rest = path.strip_prefix("/explorer").or_else(|| path.strip_prefix("/console"))?;
@@ -22,24 +22,24 @@ pub(crate) fn return_path(path: &str) -> Option<&str> {
     (is_plain && is_page && !climbs && path.len() <= RETURN_PATH_BYTES_MAX).then_some(path)
 }
 
-/// What ends a request without its page.
+/// A failure that ends a request without its page.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// An unauthenticated visitor, who is led to the sign-in page.
+    /// An unauthenticated visitor, who is redirected to the sign-in page.
     SignIn,
     /// The page is for owners, or of another account.
     Forbidden,
     /// There is no such page or record.
     Missing,
-    /// What a page is about does not exist: a sentence.
+    /// The subject of a page does not exist: a sentence.
     NotThere(String),
-    /// This instance does not have it, or not at the moment: a sentence.
+    /// This instance does not have it, or it is unavailable: a sentence.
     NotServed(String),
-    /// A form that is not of a page of this site, or of a session that has ended.
+    /// A form of another site or of an ended session.
     ForeignForm,
     /// The account database cannot be consulted.
     Away(String),
-    /// Something in a form is wrong: a sentence for the visitor.
+    /// An invalid field of a form: a sentence for the visitor.
     Refused(String),
     /// Try again after so many seconds.
     Later(u32, String),

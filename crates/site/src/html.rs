@@ -22,18 +22,18 @@ impl<T: Template> IntoResponse for Page<T> {
     }
 }
 
-/// What stands around the content of every page for who is signed in.
+/// The frame of every page for a signed-in user.
 pub(crate) struct Frame {
     /// Name of the user.
     pub(crate) user: String,
     pub(crate) is_owner: bool,
-    /// For forms.
+    /// Token for forms (CSRF).
     pub(crate) csrf: String,
     /// The account that the page is about, for links: its number, or empty.
     pub(crate) account: String,
-    /// The entry of the menu that is open.
-    pub(crate) place: &'static str,
-    /// What went wrong or was done, to be shown above the content.
+    /// The current entry of the menu.
+    pub(crate) section: &'static str,
+    /// Error or result of the last action, shown above the content.
     pub(crate) message: Option<Message>,
 }
 
@@ -54,18 +54,18 @@ impl Message {
 }
 
 impl Frame {
-    pub(crate) fn new(session: &Session, place: &'static str, account: Option<i64>) -> Self {
+    pub(crate) fn new(session: &Session, section: &'static str, account: Option<i64>) -> Self {
         Self {
             user: session.user.name.clone(),
             is_owner: session.user.role == Role::Owner,
             csrf: session.csrf.reveal().to_owned(),
             account: account.map(|account| account.to_string()).unwrap_or_default(),
-            place,
+            section,
             message: None,
         }
     }
 
-    /// The same with a sentence above the content.
+    /// Sets the sentence above the content.
     #[must_use]
     pub(crate) fn with(mut self, message: Option<Message>) -> Self {
         self.message = message;
@@ -73,7 +73,7 @@ impl Frame {
     }
 }
 
-/// A page that is a sentence.
+/// A page with a single sentence.
 #[derive(Template)]
 #[template(path = "notice.html")]
 pub(crate) struct Notice {
@@ -87,18 +87,18 @@ impl Notice {
     }
 }
 
-/// A time as people read it: UTC, to the minute.
+/// A time as text: UTC, to the minute.
 pub(crate) fn moment(at: UnixMillis) -> String {
     let Ok(at) = OffsetDateTime::from_unix_timestamp(at.div_euclid(1_000)) else { return "—".to_owned() };
     format!("{:04}-{:02}-{:02} {:02}:{:02} UTC", at.year(), u8::from(at.month()), at.day(), at.hour(), at.minute())
 }
 
-/// The same for what may not have happened.
+/// As [`moment`]; `otherwise` where there is no time.
 pub(crate) fn moment_or(at: Option<UnixMillis>, otherwise: &str) -> String {
     at.map_or_else(|| otherwise.to_owned(), moment)
 }
 
-/// How long ago something was, whose time is Unix seconds.
+/// Age of a time in Unix seconds, as text.
 pub(crate) fn age(now: UnixMillis, unix_seconds: i64) -> String {
     let seconds = now.div_euclid(1_000).saturating_sub(unix_seconds);
     let in_units = |unit: i64, name: &str| {
@@ -116,13 +116,13 @@ pub(crate) fn age(now: UnixMillis, unix_seconds: i64) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with separated thousands.
 pub(crate) fn grouped(number: impl Into<i128>) -> String {
     let number: i128 = number.into();
     let digits = number.unsigned_abs().to_string();
     let mut text = if number < 0 { "-".to_owned() } else { String::new() };
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

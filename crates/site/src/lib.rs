@@ -1,9 +1,9 @@
-//! The site of an instance. The console: pages on which people manage keys, origins, aliases and webhooks, and the owner of an instance its
-//! users and accounts. The explorer: pages of what the chain holds. Rendered on the server; every task works without scripts, and
-//! no page takes anything from another host.
+//! The site of an instance. The console: pages on which users manage keys, origins, aliases and webhooks, and the owner of an instance its
+//! users and accounts. The explorer: pages about the chain. Rendered on the server; every task works without scripts, and
+//! no page loads anything from another host.
 //!
-//! Invariant: what a page of the console shows or changes belongs to the account of the user who is signed in, or the user is an owner; every
-//! change is a POST of a page of this site, with the token of the session where there is one.
+//! Invariant: a page of the console shows and changes only the account of the signed-in user, unless the user is an owner; every
+//! change is a POST from a page of this site, with the token of the session if there is one.
 #![forbid(unsafe_code)]
 
 mod api;
@@ -31,12 +31,12 @@ use tower_service::Service as _;
 
 use signed_in::SignedIn;
 
-pub use api::{Api, ApiAnswer, ApiFuture, Call, KEY_PLACE, MemoryBudget, Tip};
+pub use api::{Api, ApiAnswer, ApiFuture, Call, KEY_PLACEHOLDER, MemoryBudget, Tip};
 
 /// Longest body of a form, bytes.
 pub const FORM_BYTES_MAX: usize = 64 << 10;
 
-/// Everything that a page may load is on this site; nothing stands inline, and no other site may show a page in a frame.
+/// Pages load only from this site, have no inline scripts or styles, and cannot be framed by other sites.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -44,33 +44,33 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExplorerAccess {
-    /// Nobody: its pages are not there.
+    /// No one: its pages answer 404.
     Off,
-    /// People who are signed in.
+    /// Signed-in users.
     #[default]
     SignedIn,
-    /// Everyone, but for what the API asks a key for: that is shown to people who are signed in.
+    /// Everyone; data for which the API requires a key is shown only to signed-in users.
     Open,
 }
 
-/// What the site works on.
+/// Parts that a site is assembled from.
 pub struct SiteParts {
-    /// Who signs in.
+    /// The users and their sessions.
     pub users: Arc<UserStore>,
     /// Accounts, keys, aliases and origins.
     pub keys: Arc<dyn KeyStore>,
-    /// Looks for proofs that a domain is its account's own.
+    /// Checks proofs of domain ownership.
     pub prover: OwnershipProver,
     /// The plans of the instance.
     pub plans: Plans,
-    /// The address under which people reach the site, such as `https://api.example.com`, without a slash at its end. With
-    /// `https` cookies are sent over TLS alone. Without it, it is the host that a request names.
+    /// The public address of the site, such as `https://api.example.com`, without a slash at its end. With
+    /// `https` cookies are sent only over TLS. `None`: the host of each request.
     pub public_url: Option<String>,
     /// Who may see the explorer.
     pub explorer: ExplorerAccess,
 }
 
-/// From where and when a page is asked for.
+/// Client and time of a request for a page.
 #[derive(Debug, Clone)]
 struct Visit {
     /// The address by which callers are counted.
@@ -97,19 +97,19 @@ impl Site {
         Self { router, public_url, signed_in: Arc::default() }
     }
 
-    /// Whether there is a file of the pages at a path, which is the same for everyone.
+    /// Whether a path is a static file of the pages.
     pub fn is_file(path: &str) -> bool {
         matches!(path, "/console/site.css" | "/console/site.js" | "/console/chart.js")
     }
 
-    /// Counts a request of somebody who is signed in and was so in the last minutes: the seconds to wait where there were too
-    /// many of the same user. `None` for everyone else, who is to be counted as an anonymous caller.
+    /// Counts a request of a user with a cached session: `Err` with the seconds to wait where there were too many of the user.
+    /// `None` for every other visitor, who is to be counted as an anonymous caller.
     pub fn take(&self, headers: &HeaderMap, now: UnixMillis) -> Option<Result<(), u32>> {
         self.signed_in.take(&visitor::token_of(headers, self.public_url.as_deref())?, now)
     }
 
-    /// Answers a request of a client, by whose address callers are counted; pages of the explorer ask `api`. The caller has
-    /// bounded the body.
+    /// Answers a request of a client, by whose address callers are counted; pages of the explorer read from `api`. The caller has
+    /// limited the body.
     pub async fn answer(
         &self,
         mut request: Request<Bytes>,

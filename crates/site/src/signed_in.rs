@@ -1,8 +1,8 @@
-//! Requests of people who are signed in, counted apart from those of anonymous callers.
+//! Rate limits of signed-in users, separate from those of anonymous callers.
 //!
 //! A gateway counts a request before it is answered, and must not ask the database for the session of everyone who sends a
-//! cookie. So sessions that pages have found are remembered here for a while, each under a keyed digest of its token; whoever is
-//! not remembered is counted as anonymous. A session that has ended is counted here until it is forgotten, and shown nothing.
+//! cookie. So sessions that pages have looked up are cached here, each under a keyed digest of its token; a visitor without a cached
+//! session is counted as anonymous. An ended session is counted here until its entry expires, but gets no data.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,11 +11,11 @@ use paraffin_access::UnixMillis;
 use paraffin_users::{SessionToken, UserId};
 use parking_lot::Mutex;
 
-/// How long a session is remembered after it was found, milliseconds.
-const REMEMBERED_MS: i64 = 10 * 60 * 1_000;
-/// Sessions that are remembered at most.
+/// How long a session is cached after its look-up, milliseconds.
+const CACHED_MS: i64 = 10 * 60 * 1_000;
+/// Maximum of cached sessions.
 const SESSIONS_MAX: usize = 10_000;
-/// Requests of one user in a minute; as many may come at once.
+/// Requests of one user in a minute, and the burst.
 const PER_MINUTE: i64 = 300;
 /// Milliseconds in which one more request is granted.
 const EACH_MS: i64 = 60_000 / PER_MINUTE;
@@ -23,12 +23,12 @@ const EACH_MS: i64 = 60_000 / PER_MINUTE;
 #[derive(Default)]
 pub(crate) struct SignedIn {
     random: RandomState,
-    known: Mutex<Known>,
+    cache: Mutex<SessionCache>,
 }
 
 #[derive(Default)]
-struct Known {
-    /// The user of each session, and until when it is remembered.
+struct SessionCache {
+    /// The user of each session, and when the entry expires.
     sessions: HashMap<u64, (UserId, UnixMillis)>,
     /// When the bucket of each user would be full again.
     full_at: HashMap<UserId, UnixMillis>,
@@ -39,29 +39,29 @@ impl SignedIn {
         self.random.hash_one(token.reveal())
     }
 
-    /// Remembers a session that was found.
+    /// Caches a session.
     pub(crate) fn remember(&self, token: &SessionToken, user: UserId, now: UnixMillis) {
         let digest = self.digest(token);
-        let mut known = self.known.lock();
-        if known.sessions.len() >= SESSIONS_MAX && !known.sessions.contains_key(&digest) {
-            known.forget(now);
-            if known.sessions.len() >= SESSIONS_MAX {
+        let mut cache = self.cache.lock();
+        if cache.sessions.len() >= SESSIONS_MAX && !cache.sessions.contains_key(&digest) {
+            cache.forget(now);
+            if cache.sessions.len() >= SESSIONS_MAX {
                 return;
             }
         }
-        known.sessions.insert(digest, (user, now.saturating_add(REMEMBERED_MS)));
+        cache.sessions.insert(digest, (user, now.saturating_add(CACHED_MS)));
     }
 
-    /// Counts a request; `None` for a session that is not remembered, otherwise the seconds to wait where there were too many.
+    /// Counts a request; `None` for a session that is not cached, otherwise the seconds to wait where there were too many.
     pub(crate) fn take(&self, token: &SessionToken, now: UnixMillis) -> Option<Result<(), u32>> {
         let digest = self.digest(token);
-        let mut known = self.known.lock();
-        let &(user, until) = known.sessions.get(&digest)?;
+        let mut cache = self.cache.lock();
+        let &(user, until) = cache.sessions.get(&digest)?;
         if until < now {
-            known.forget(now);
+            cache.forget(now);
             return None;
         }
-        let full_at = known.full_at.entry(user).or_insert(now);
+        let full_at = cache.full_at.entry(user).or_insert(now);
         let next = (*full_at).max(now).saturating_add(EACH_MS);
         let beyond = next.saturating_sub(now).saturating_sub(PER_MINUTE * EACH_MS);
         if beyond > 0 {
@@ -72,7 +72,7 @@ impl SignedIn {
     }
 }
 
-impl Known {
+impl SessionCache {
     fn forget(&mut self, now: UnixMillis) {
         self.sessions.retain(|_, (_, until)| *until >= now);
         self.full_at.retain(|_, full_at| *full_at > now);
@@ -102,8 +102,8 @@ mod tests {
         assert_eq!(all.take(&token(3), 0), Some(Ok(())));
         assert_eq!(all.take(&token(2), EACH_MS), Some(Ok(())));
         assert_eq!(all.take(&token(2), EACH_MS), Some(Err(1)));
-        assert_eq!(all.take(&token(1), REMEMBERED_MS + 1), None);
-        assert!(all.known.lock().sessions.is_empty() && all.known.lock().full_at.is_empty());
+        assert_eq!(all.take(&token(1), CACHED_MS + 1), None);
+        assert!(all.cache.lock().sessions.is_empty() && all.cache.lock().full_at.is_empty());
     }
 
     #[test]
@@ -114,9 +114,9 @@ mod tests {
         for token in &tokens {
             all.remember(token, UserId(1), 0);
         }
-        assert_eq!(all.known.lock().sessions.len(), SESSIONS_MAX);
+        assert_eq!(all.cache.lock().sessions.len(), SESSIONS_MAX);
         assert_eq!(all.take(&tokens[SESSIONS_MAX], 0), None);
-        all.remember(&tokens[SESSIONS_MAX], UserId(1), REMEMBERED_MS + 1);
-        assert_eq!(all.take(&tokens[SESSIONS_MAX], REMEMBERED_MS + 1), Some(Ok(())));
+        all.remember(&tokens[SESSIONS_MAX], UserId(1), CACHED_MS + 1);
+        assert_eq!(all.take(&tokens[SESSIONS_MAX], CACHED_MS + 1), Some(Ok(())));
     }
 }

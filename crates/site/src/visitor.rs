@@ -1,4 +1,4 @@
-//! Who asks for a page, and what a form holds.
+//! Visitors of pages, and their forms.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::signed_in::SignedIn;
 use crate::{SiteParts, Visit};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// How long a browser keeps the cookie, seconds: as long as a session can last.
+/// Lifetime of the cookie, seconds: that of a session.
 const COOKIE_SECONDS: i64 = paraffin_users::SESSION_LIFETIME_MS / 1_000;
 
-/// Name of the cookie. With TLS it has the prefix by which browsers refuse one that another host has set.
+/// Name of the cookie. With TLS it has the `__Host-` prefix, so that browsers refuse one from another host.
 fn cookie_name(public_url: Option<&str>) -> &'static str {
     if is_secure(public_url) { "__Host-paraffin" } else { "paraffin" }
 }
@@ -31,12 +31,12 @@ fn is_secure(public_url: Option<&str>) -> bool {
 }
 
 impl SiteParts {
-    /// The header that gives a browser its session.
+    /// The header that sets the session cookie.
     pub(crate) fn session_cookie(&self, token: &SessionToken) -> HeaderValue {
         self.cookie(&token.reveal(), COOKIE_SECONDS)
     }
 
-    /// The header that takes the session away.
+    /// The header that removes the session cookie.
     pub(crate) fn no_cookie(&self) -> HeaderValue {
         self.cookie("", 0)
     }
@@ -50,8 +50,8 @@ impl SiteParts {
         HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static(""))
     }
 
-    /// Writes what a user has done into the audit log. It is done: where the log cannot be written, the program's own log has the
-    /// line, and the visitor still gets the answer, which may be shown once.
+    /// Writes an action of a user into the audit log. If that fails, the line goes to the program's log, and the visitor still gets
+    /// the answer, since the action is done and the answer may be shown only once.
     pub(crate) async fn log(&self, actor: &str, event: &Event, now: UnixMillis) {
         let (actor, action) = (actor.to_owned(), event.action());
         let line = NewAuditLine { actor, action, subject: event.subject(), detail: event.detail() };
@@ -72,12 +72,12 @@ pub(crate) fn token(parts: &SiteParts, headers: &HeaderMap) -> Option<SessionTok
     token_of(headers, parts.public_url.as_deref())
 }
 
-/// The same for a site at an address.
+/// As [`token`], for a site at `public_url`.
 pub(crate) fn token_of(headers: &HeaderMap, public_url: Option<&str>) -> Option<SessionToken> {
     cookie(headers, cookie_name(public_url))?.parse().ok()
 }
 
-/// A visitor who is signed in.
+/// A signed-in visitor.
 #[derive(Debug)]
 pub(crate) struct Visitor {
     pub(crate) session: Session,
@@ -85,7 +85,7 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// Who did something, for the audit log of the accounts.
+    /// Name of the actor for the audit log of the accounts.
     pub(crate) fn actor(&self) -> String {
         format!("user:{}", self.session.user.id)
     }
@@ -94,7 +94,7 @@ impl Visitor {
         self.session.user.role == Role::Owner
     }
 
-    /// Refuses who is not an owner.
+    /// Refuses visitors who are not owners.
     pub(crate) fn require_owner(&self) -> Result<(), Failure> {
         if self.is_owner() { Ok(()) } else { Err(Failure::Forbidden) }
     }
@@ -121,7 +121,7 @@ impl FromRequestParts<Arc<SiteParts>> for Visitor {
     }
 }
 
-/// Finds the session of a request, and gives the browser a new token for one that is old.
+/// Finds the session of a request, and rotates an old token.
 pub(crate) async fn recognise(
     State(site): State<Arc<SiteParts>>,
     mut request: Request,
@@ -156,7 +156,7 @@ pub(crate) async fn recognise(
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// A field without the blanks around it; one that is not there is empty.
+    /// A trimmed field; empty if missing.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
@@ -166,12 +166,12 @@ impl Fields {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 
-    /// All values of a field that may stand several times.
+    /// All values of a repeated field.
     pub(crate) fn all(&self, name: &str) -> Vec<String> {
         self.0.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect()
     }
 
-    /// A field that holds a limit; an empty one is none.
+    /// A field with a limit; empty means no limit.
     pub(crate) fn limit(&self, name: &str, label: &str) -> Result<Option<u32>, Failure> {
         let text = self.get(name).replace([',', ' '], "");
         if text.is_empty() {
@@ -185,18 +185,18 @@ impl Fields {
 pub(crate) struct OpenForm {
     pub(crate) fields: Fields,
     pub(crate) visit: Visit,
-    /// Of the session that the browser has, which ends with another one.
+    /// Token of the browser's current session, which a new one replaces.
     pub(crate) token: Option<SessionToken>,
 }
 
-/// A form of who is signed in, with the token of the session.
+/// A form of a signed-in visitor, with the token of the session.
 pub(crate) struct SessionForm {
     pub(crate) fields: Fields,
     pub(crate) visitor: Visitor,
     pub(crate) token: SessionToken,
 }
 
-/// Whether the browser says that another site than the one at `base` sent a form.
+/// Whether the browser reports that another site than the one at `base` sent a form.
 fn is_foreign(headers: &HeaderMap, base: &str) -> bool {
     match (headers.get(FETCH_SITE), headers.get(ORIGIN)) {
         (Some(site), _) => !matches!(site.as_bytes(), b"same-origin" | b"none"),

@@ -18,7 +18,7 @@ const ADDRESS: &str = "bcrt1p2wlj6nenxelthxvchaclk8xqd3x9gv6tztu989em8xa9dm743md
 const HOSTILE: &str = "<script>alert(1)</script>\u{202e}";
 const ESCAPED: &str = "&#60;script&#62;alert(1)";
 
-/// Answers by the name of a method or route; what has no answer is not found.
+/// Answers by the name of a method or route; without an answer it is 404.
 struct FakeApi(fn(&str, &Value) -> Option<Value>);
 
 impl Api for FakeApi {
@@ -50,12 +50,12 @@ impl Api for FakeApi {
 
 async fn ask(access: ExplorerAccess, answers: fn(&str, &Value) -> Option<Value>, path: &str) -> Response<Bytes> {
     let folder = tempfile::tempdir().unwrap();
-    let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
-    let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
+    let database = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
+    let keys = Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap());
     let cheap =
         UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
     let site = Site::new(SiteParts {
-        users: Arc::new(UserStore::open_with(&place, cheap).await.unwrap()),
+        users: Arc::new(UserStore::open_with(&database, cheap).await.unwrap()),
         keys: keys as Arc<dyn KeyStore>,
         prover: OwnershipProver::default(),
         plans: Plans::default(),
@@ -218,7 +218,7 @@ async fn a_transaction_with_very_many_outputs_has_pages_and_few_calls() {
     assert!(page.len() < 100_000, "{}", page.len());
     let last = shown(large, &format!("{path}?outputs=2950")).await;
     assert!(last.contains("2,951 to 3,000 of 3,000") && !last.contains("?outputs=3000"), "{last}");
-    // What no list has is its beginning.
+    // An offset beyond the list shows its beginning.
     assert!(shown(large, &format!("{path}?outputs=-1&outputs=7&x=%ff")).await.contains("Outputs 1 to 50"));
 }
 
@@ -255,7 +255,7 @@ async fn what_is_not_there_has_a_page_with_its_status() {
     let busy = |_: &str, _: &Value| {
         Some(json!({ "error": { "code": -32603, "message": "m", "data": { "code": "BUDGET_EXCEEDED" } } }))
     };
-    // What the index followed, and what the node knows, are asked apart: one may be away.
+    // Reorganisations of the index and branches of the node are read separately: one may be unavailable.
     let (status, page) = get(away, "/explorer/reorgs").await;
     assert!(status == StatusCode::OK && page.contains(ESCAPED), "{page}");
     assert_eq!(get(busy, "/explorer/reorgs").await.0, StatusCode::TOO_MANY_REQUESTS);
@@ -304,7 +304,7 @@ async fn an_address_has_what_it_holds_and_its_history() {
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }
-    // A part that is away leaves the others.
+    // The other parts are shown without a part that is unavailable.
     let without = |method: &str, params: &Value| match method {
         "esplora_address" => Some(json!({ "chain_stats": { "funded_txo_sum": 1, "spent_txo_sum": 2, "tx_count": 0 },
             "mempool_stats": { "funded_txo_sum": 0, "spent_txo_sum": 0, "tx_count": 0 } })),
@@ -455,7 +455,7 @@ async fn who_has_to_sign_in_is_led_back() {
     assert!(page.contains("name=\"next\" value=\"/explorer/search?q=a%26b\""), "{page}");
     let elsewhere = ask(ExplorerAccess::SignedIn, chain, "/console/sign-in?next=//other.example/explorer").await;
     assert!(!String::from_utf8(elsewhere.body().to_vec()).unwrap().contains("other.example"));
-    // An address that is too long is not carried along.
+    // A return path that is too long is dropped.
     let long = ask(ExplorerAccess::SignedIn, chain, &format!("/explorer/search?q={}", "x".repeat(5_000))).await;
     assert_eq!(long.headers()[LOCATION].to_str().unwrap(), "/console/sign-in");
 }

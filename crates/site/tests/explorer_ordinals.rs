@@ -71,7 +71,7 @@ impl Fake {
         })
     }
 
-    /// The reveal transaction: an envelope with the fields that are wanted.
+    /// The reveal transaction: an envelope with the fields of this fake.
     fn transaction(&self) -> Value {
         let push = |bytes: &[u8]| [&[u8::try_from(bytes.len()).unwrap()][..], bytes].concat();
         let mut script = [&[0, 0x63][..], &push(b"ord")].concat();
@@ -111,8 +111,8 @@ impl Fake {
         let (status, body) = match (&self.error, &call.body) {
             (Some((status, body)), _) => (*status, body.clone()),
             (None, Some(body)) => {
-                let asked: Value = serde_json::from_str(body).unwrap();
-                let result = self.result(asked["method"].as_str().unwrap(), &asked["params"]);
+                let request: Value = serde_json::from_str(body).unwrap();
+                let result = self.result(request["method"].as_str().unwrap(), &request["params"]);
                 (200, result.map_or_else(|| missing("there is none"), |result| json!({ "result": result })))
             }
             (None, None) => opi(&call.path),
@@ -176,13 +176,13 @@ impl Api for Fake {
     }
 }
 
-/// Asks a page as a browser that wants it for `destination`.
+/// Requests a page as a browser with `Sec-Fetch-Dest` of `destination`.
 async fn ask(fake: Fake, path: &str, destination: &str) -> Response<Bytes> {
     let folder = tempfile::tempdir().unwrap();
-    let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
+    let database = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
     let site = Site::new(SiteParts {
-        users: Arc::new(UserStore::open(&place).await.unwrap()),
-        keys: Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap()) as Arc<dyn KeyStore>,
+        users: Arc::new(UserStore::open(&database).await.unwrap()),
+        keys: Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap()) as Arc<dyn KeyStore>,
         prover: OwnershipProver::default(),
         plans: Plans::default(),
         public_url: None,

@@ -1,4 +1,4 @@
-//! A stream that is opened again when it was lost.
+//! A stream that reconnects.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::socket::{Opening, Socket};
 
-/// The first and the longest pause before a lost stream is opened again.
+/// The first and the longest pause before a reconnect.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
-/// A stream of an instance, open or not at the moment.
+/// A stream of an instance, connected or not.
 pub(super) struct Connection {
     client: Client,
     path: String,
     socket: Option<Socket>,
     is_subscribed: bool,
     pause: Duration,
-    /// Nothing is asked before this moment.
+    /// No request is sent before this time.
     rests_until: Option<Instant>,
 }
 
-/// What a connection has for its mirror.
+/// An event of a connection.
 pub(super) enum Received {
-    /// It is open, and nothing is subscribed on it.
+    /// It was opened, without a subscription.
     Opened,
     /// The text of a message.
     Message(String),
@@ -46,11 +46,10 @@ impl Connection {
         &self.client
     }
 
-    /// The next message, or that the stream was opened. Lost connections and refusals for a while are waited out. May be dropped and called
-    /// again.
+    /// The next message, or that the stream was opened. Reconnects after lost connections and temporary refusals. Cancel-safe.
     ///
     /// # Errors
-    /// The instance refuses for good, or [`Error::AuthUnavailable`].
+    /// The instance refuses permanently, or [`Error::AuthUnavailable`].
     pub(super) async fn next(&mut self) -> Result<Received, Error> {
         loop {
             if let Some(socket) = &mut self.socket {
@@ -71,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// Subscribes, or waits for a first message where there is nothing to send. Without a connection the next one is subscribed on.
+    /// Subscribes, or waits for a first message if `message` is `None`. Without a connection the subscription is made on the next one.
     pub(super) async fn subscribe(&mut self, message: Option<&Value>) {
         let Some(socket) = &mut self.socket else { return };
         let sent = match message {
@@ -84,17 +83,17 @@ impl Connection {
         }
     }
 
-    /// Notes that the subscription is to be made again on the same connection.
+    /// Records that the subscription must be made again on the same connection.
     pub(super) fn unsubscribed(&mut self) {
         self.is_subscribed = false;
     }
 
-    /// Notes that what came was of use: the next loss begins with the shortest pause.
+    /// Records that a message was useful: the next loss starts with the shortest pause.
     pub(super) fn works(&mut self) {
         self.pause = PAUSES.0;
     }
 
-    /// Closes the stream. It is opened again after a pause, longer each time until something of use comes.
+    /// Closes the stream. It reconnects after a pause that doubles until a useful message arrives.
     pub(super) fn lose(&mut self) {
         self.rest_for(None);
     }
@@ -102,24 +101,24 @@ impl Connection {
     /// As [`Self::lose`], after an error.
     ///
     /// # Errors
-    /// The error, where waiting does not help.
+    /// The error, if a retry cannot succeed.
     pub(super) fn lose_by(&mut self, error: Error) -> Result<(), Error> {
         self.lose();
         if error.is_temporary() { Ok(()) } else { Err(error) }
     }
 
-    /// Waits until something may be asked again.
+    /// Waits until requests may be sent again.
     pub(super) async fn rest(&self) {
         if let Some(until) = self.rests_until {
             sleep_until(until).await;
         }
     }
 
-    /// Rests as long as the instance asks for, or for the next pause of its own.
-    fn rest_for(&mut self, asked_for: Option<Duration>) {
+    /// Sets the pause to `Retry-After` of the instance, or to the next pause of its own.
+    fn rest_for(&mut self, retry_after: Option<Duration>) {
         self.socket = None;
         self.is_subscribed = false;
-        self.rests_until = Some(Instant::now() + asked_for.unwrap_or(self.pause));
+        self.rests_until = Some(Instant::now() + retry_after.unwrap_or(self.pause));
         self.pause = (self.pause * 2).min(PAUSES.1);
     }
 }
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_for_a_while_is_waited_out_and_a_key_store_that_is_away_is_not() {
+    fn a_temporary_refusal_is_retried_and_an_unavailable_key_store_is_not() {
         let away = r#"{"statusCode":503,"code":"AUTH_UNAVAILABLE","error":"away"}"#;
         let (error, elapsed) = next_of(vec![
             ("429 Too Many Requests\r\nRetry-After: 2", r#"{"statusCode":429,"code":"RATE_LIMITED","error":"x"}"#),
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_for_good_ends_a_stream_at_once() {
+    fn a_permanent_refusal_ends_a_stream_at_once() {
         let refused = r#"{"statusCode":401,"code":"INVALID_API_KEY","error":"no such key"}"#;
         let (error, _) = next_of(vec![("401 Unauthorized", refused)]);
         assert!(

@@ -1,4 +1,4 @@
-//! Events of the chain as an instance sends them, and the filter that picks them (docs/events.md).
+//! Events of the chain as an instance sends them, and their filter (docs/events.md).
 
 use serde::{Deserialize, Serialize};
 
@@ -24,11 +24,11 @@ pub enum EventKind {
     Rune,
 }
 
-/// Which events are wanted. Each list narrows its kind; a kind without its list is wanted whole. Without `kinds` those are wanted whose lists
+/// Filter of events. Each list narrows its kind; a kind without its list passes whole. Without `kinds` those pass whose lists
 /// are given, and without any list the blocks. All lists together have at most 1,000 entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct EventFilter {
-    /// The kinds wanted.
+    /// The kinds that pass.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<EventKind>,
     /// Of `address`: addresses. The kind needs this list or the next one.
@@ -54,7 +54,7 @@ pub struct EventFilter {
     pub runes: Vec<String>,
 }
 
-/// One event, a block that left the chain, or the end of a block.
+/// One event, the disconnection of a block, or the end of a block.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ChainEvent {
     /// The position after it, with which a stream is resumed.
@@ -63,10 +63,10 @@ pub struct ChainEvent {
     pub height: u32,
     /// Hash of its block in display order.
     pub block_hash: String,
-    /// The transaction, where it is of one.
+    /// The transaction, if the event belongs to one.
     #[serde(default)]
     pub txid: Option<String>,
-    /// What happened.
+    /// The content of the event.
     #[serde(flatten)]
     pub content: EventContent,
     /// Its JSON, byte for byte as the instance sent it.
@@ -74,7 +74,7 @@ pub struct ChainEvent {
     pub text: String,
 }
 
-/// What happened.
+/// The content of an event.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventContent {
@@ -85,7 +85,7 @@ pub enum EventContent {
         /// Time in its header, Unix seconds.
         time: u32,
     },
-    /// The newest block left the chain: every event with its `block_hash` is taken back.
+    /// The newest block was disconnected: every event with its `block_hash` is void.
     BlockDisconnected {},
     /// An output of a watched script was made or spent.
     Address {
@@ -105,13 +105,13 @@ pub enum EventContent {
     },
     /// Alkanes moved.
     Transfer {
-        /// Which, block:tx.
+        /// Its id, block:tx.
         alkane: String,
         /// Base units.
         amount: Amount,
-        /// Where from.
+        /// Previous holder.
         from: Holder,
-        /// Where to.
+        /// New holder.
         to: Holder,
     },
     /// A contract was called.
@@ -127,7 +127,7 @@ pub enum EventContent {
         call_type: CallType,
         /// Its inputs, the operation first.
         inputs: Vec<Amount>,
-        /// How it ended.
+        /// Its outcome.
         status: CallStatus,
     },
     /// A trade with a pool.
@@ -136,14 +136,14 @@ pub enum EventContent {
         vout: u32,
         /// The pool, block:tx.
         pool: String,
-        /// Its factory, block:tx; absent for a `CryptoSwap` pool, which none lists.
+        /// Its factory, block:tx; absent for a `CryptoSwap` pool, which has none.
         #[serde(default)]
         factory: Option<String>,
-        /// What the pool got.
+        /// Amount that the pool received.
         sold: TokenAmount,
-        /// What the pool gave.
+        /// Amount that the pool paid.
         bought: TokenAmount,
-        /// Who traded; absent where that has no address.
+        /// Address of the trader; absent where it has none.
         #[serde(default)]
         address: Option<String>,
     },
@@ -155,32 +155,32 @@ pub enum EventContent {
         number: i32,
         /// Whether it was created or moved.
         action: InscriptionAction,
-        /// Where it was before the block; absent when it was created.
+        /// Its location before the block; absent when it was created.
         #[serde(default)]
         from: Option<InscriptionLocation>,
-        /// Where it is after the block; absent when its sat was lost, or it was bound to none.
+        /// Its location after the block; absent when its sat was lost, or it is unbound.
         #[serde(default)]
         to: Option<InscriptionLocation>,
     },
     /// Runes moved.
     Rune {
-        /// Which, block:tx.
+        /// Its id, block:tx.
         rune: String,
         /// Its name with spacers.
         name: String,
         /// Smallest units.
         amount: Amount,
-        /// Where from.
+        /// Previous holder.
         from: Holder,
-        /// Where to.
+        /// New holder.
         to: Holder,
     },
-    /// The end of a block: its events that pass the filter were all handed out, and their checksum was that of the instance.
+    /// The end of a block: all of its events that pass the filter were returned, and their checksum matches the instance's.
     Checkpoint {
-        /// How many these are.
+        /// Number of these events.
         count: u64,
     },
-    /// What a later version sends.
+    /// An event of a later version.
     #[serde(other)]
     Other,
 }
@@ -195,7 +195,7 @@ pub enum Direction {
     Spend,
 }
 
-/// Where something comes from or goes to.
+/// A holder of alkanes or runes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Holder {
@@ -224,7 +224,7 @@ pub enum CallType {
     Call,
     /// In the name of its caller.
     Delegate,
-    /// Not known, since the trace was too large to be kept.
+    /// Unknown, since the trace was too large to be stored.
     Omitted,
 }
 
@@ -232,22 +232,22 @@ pub enum CallType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
-    /// What it did was kept.
+    /// Its effects were committed.
     Success,
-    /// It, or a call above it, was undone.
+    /// It, or a call above it, was reverted.
     Revert,
 }
 
 /// An amount of an alkane.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TokenAmount {
-    /// Which, block:tx.
+    /// Its id, block:tx.
     pub alkane: String,
     /// Base units.
     pub amount: Amount,
 }
 
-/// What happened to an inscription.
+/// A change of an inscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InscriptionAction {
@@ -257,12 +257,12 @@ pub enum InscriptionAction {
     Moved,
 }
 
-/// Where an inscription is.
+/// Location of an inscription.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct InscriptionLocation {
     /// The output, `<txid>:<vout>`.
     pub outpoint: String,
-    /// Which of its satoshis.
+    /// Offset of its satoshi in the output.
     pub offset: u64,
     /// Absent where the script has none.
     #[serde(default)]

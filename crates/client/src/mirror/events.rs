@@ -1,7 +1,7 @@
-//! What happens on the chain, followed through the event stream (docs/events.md).
+//! Events of the chain, received through the event stream (docs/events.md).
 //!
-//! Events of a block wait until its checkpoint shows that they are whole and unchanged, and are handed out then. A stream that was lost is
-//! resumed at the last checkpoint, so that no event is handed out twice and none is left out.
+//! Events of a block are held until its checkpoint shows that they are complete and unchanged, and are returned then. A lost stream is
+//! resumed at the last checkpoint, so that each event is returned exactly once.
 
 use std::collections::VecDeque;
 
@@ -19,23 +19,23 @@ use crate::error::{Error, Refusal, printable};
 const END: u64 = (1 << 53) - 1;
 /// Largest text of all events of a block, bytes.
 const BLOCK_BYTES_MAX: usize = 256 << 20;
-/// How often in a row a block is read again whose events are not those that its checkpoint names.
+/// Consecutive attempts to read a block whose events do not match its checkpoint.
 const REPEATS_MAX: u32 = 3;
 /// Errors of a stream after which the same subscription may succeed.
 const TEMPORARY: [&str; 4] = ["overloaded", "internal", "upstream_unavailable", "starting"];
 
-/// Where a stream begins.
+/// Start of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventStart {
     /// After the newest block.
     Tip,
     /// With the block at a height; at most the height after the newest block.
     Height(u32),
-    /// After a cursor. Where it stands in the middle of a block, the rest of that block is handed out without a comparison of its checksum.
+    /// After a cursor. In the middle of a block, the rest of that block is returned without a comparison of its checksum.
     Cursor(String),
 }
 
-/// The events of a chain that pass a filter, in order and each once. A lost stream is opened again where it stopped.
+/// The events of a chain that pass a filter, in order and each once. A lost stream is resumed where it stopped.
 pub struct EventStream {
     connection: Connection,
     filter: EventFilter,
@@ -44,17 +44,17 @@ pub struct EventStream {
     repeats: u32,
 }
 
-/// What came so far.
+/// The events received so far.
 #[derive(Debug, Default)]
 struct Blocks {
-    /// Everything up to here was handed out or waits to be.
+    /// Events up to here were returned or are ready to be.
     position: Option<Position>,
-    /// The block whose checkpoint has not come yet.
+    /// The block whose checkpoint has not been received yet.
     open: Option<OpenBlock>,
     waiting: VecDeque<ChainEvent>,
 }
 
-/// A cursor, read.
+/// A parsed cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Position {
     height: u32,
@@ -71,7 +71,7 @@ struct OpenBlock {
     sum: u64,
 }
 
-/// What a message that is no event says.
+/// A message that is not an event.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Control {
@@ -90,7 +90,7 @@ impl EventStream {
     /// Follows the chain from `start` on. Needs a key in the path; connects when [`Self::next`] is called.
     ///
     /// # Errors
-    /// [`Error::Address`]: there is no key in the path. [`Error::Request`]: the cursor is none.
+    /// [`Error::Address`]: there is no key in the path. [`Error::Request`]: the cursor is invalid.
     pub fn open(client: &Client, filter: EventFilter, start: EventStart) -> Result<Self, Error> {
         let connection = Connection::new(client, "events", "")?;
         let position = match &start {
@@ -103,11 +103,11 @@ impl EventStream {
         Ok(Self { connection, filter, start, blocks: Blocks { position, ..Blocks::default() }, repeats: 0 })
     }
 
-    /// The next event, however long that takes; lost connections are made again meanwhile. May be dropped and called again.
+    /// The next event, however long that takes; lost connections are reopened meanwhile. Cancel-safe.
     ///
     /// # Errors
-    /// The instance refuses: the filter or the cursor cannot be used, what is asked for is not kept any more (`HISTORY_NOT_KEPT`), the key was
-    /// revoked, or [`Error::AuthUnavailable`]. [`Error::Answer`]: a block differs from its checkpoint, however often it is read. A further call
+    /// The instance refuses: the filter or the cursor is invalid, the requested history was pruned (`HISTORY_NOT_KEPT`), the key was
+    /// revoked, or [`Error::AuthUnavailable`]. [`Error::Answer`]: a block differs from its checkpoint after repeated reads. A further call
     /// tries again.
     pub async fn next(&mut self) -> Result<ChainEvent, Error> {
         loop {
@@ -116,7 +116,7 @@ impl EventStream {
             }
             match self.connection.next().await? {
                 Received::Opened => {
-                    // What came of a block before the connection was lost comes again.
+                    // The events of an incomplete block are sent again.
                     self.blocks.open = None;
                     let subscribe = self.subscribe();
                     self.connection.subscribe(subscribe.as_ref()).await;
@@ -126,7 +126,7 @@ impl EventStream {
         }
     }
 
-    /// The command that subscribes; none while the tip is not known, which the first message names.
+    /// The command that subscribes; `None` while the tip is unknown, which the first message names.
     fn subscribe(&self) -> Option<Value> {
         let (filter, position) = (&self.filter, self.blocks.position.as_ref());
         match (position, &self.start) {
@@ -165,7 +165,7 @@ impl EventStream {
         }
         match read(message)? {
             Control::Hello { cursor } if self.subscribe().is_none() => {
-                // Nothing is indexed yet: all blocks will come.
+                // Nothing is indexed yet: all blocks will be sent.
                 match cursor {
                     None => self.start = EventStart::Height(0),
                     Some(cursor) => self.blocks.position = Some(Position::read_sent(&cursor)?),
@@ -184,7 +184,7 @@ impl EventStream {
 }
 
 impl Blocks {
-    /// Takes an event.
+    /// Applies a message.
     ///
     /// # Errors
     /// [`Error::Answer`]: it cannot be read, or its block is too large.
@@ -226,7 +226,7 @@ impl Blocks {
 
     fn end_block(&mut self, at: Position, event: ChainEvent, count: u64, checksum: &str) -> Result<(), Diverged> {
         let open = self.open.take().unwrap_or_else(|| OpenBlock { hash: at.hash.clone(), ..OpenBlock::default() });
-        // What came of this block before the cursor that the stream began with is not known.
+        // The events of this block before the initial cursor are not known.
         let is_part = self.position.as_ref().is_some_and(|position| position.hash == at.hash && position.index < END);
         let is_later = self.position.as_ref().is_none_or(|position| at.height > position.height || is_part);
         let received = open.events.len() as u64;
@@ -242,7 +242,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// A block that left. One of which nothing was handed out is not handed out as having left.
+    /// Applies the disconnection of a block. It is returned only if events of the block were returned.
     fn disconnect(&mut self, below: Position, event: ChainEvent) -> Result<(), Diverged> {
         if below.index != END || below.height.checked_add(1) != Some(event.height) {
             return Err(Diverged);
@@ -279,7 +279,7 @@ impl Position {
         (parts.next().is_none() && is_hash && index <= END).then(|| Self { height, hash: hash.to_owned(), index })
     }
 
-    /// Reads one that the instance sent.
+    /// Parses a cursor of the instance.
     fn read_sent(cursor: &str) -> Result<Self, Error> {
         Self::read(cursor).ok_or_else(|| Error::Answer("an event whose cursor is none".to_owned()))
     }
@@ -289,7 +289,7 @@ impl Position {
     }
 }
 
-/// The first 8 bytes of SHA-256 of a text, the highest first.
+/// The first 8 bytes of SHA-256 of a text, big-endian.
 fn part_of(text: &str) -> u64 {
     let digest = sha256::Hash::hash(text.as_bytes()).to_byte_array();
     // A digest has 32 bytes.

@@ -1,4 +1,4 @@
-//! What a stream makes of messages, without a connection.
+//! Tests of the event stream's state, without a connection.
 
 use super::*;
 
@@ -45,13 +45,13 @@ fn apply(blocks: &mut Blocks, text: &str) -> Result<(), Diverged> {
     blocks.apply(text, parsed_message(text).unwrap()).unwrap()
 }
 
-/// The texts that were handed out.
-fn handed_out(blocks: &mut Blocks) -> Vec<String> {
+/// The texts of the returned events.
+fn returned(blocks: &mut Blocks) -> Vec<String> {
     blocks.waiting.drain(..).map(|event| event.text).collect()
 }
 
 #[test]
-fn a_block_is_handed_out_once_its_checksum_is_known() {
+fn a_block_is_returned_once_its_checksum_is_known() {
     let mut blocks = Blocks::default();
     let (first, second) = (connected(5, 1), called(5, 1, 9));
     apply(&mut blocks, &first).unwrap();
@@ -61,12 +61,12 @@ fn a_block_is_handed_out_once_its_checksum_is_known() {
     apply(&mut blocks, &end).unwrap();
     let EventContent::Call { inputs, .. } = &blocks.waiting[1].content else { panic!("{:?}", blocks.waiting[1]) };
     assert_eq!(inputs[1].0, u128::MAX);
-    assert_eq!(handed_out(&mut blocks), [first, second, end]);
+    assert_eq!(returned(&mut blocks), [first, second, end]);
     assert_eq!(blocks.position.as_ref().map(Position::text), Some(cursor(5, 1, END)));
     // A block without events that pass.
     let end = checkpoint(6, 2, &[]);
     apply(&mut blocks, &end).unwrap();
-    assert_eq!(handed_out(&mut blocks), [end]);
+    assert_eq!(returned(&mut blocks), [end]);
 }
 
 #[test]
@@ -94,26 +94,26 @@ fn events_that_are_missing_changed_or_out_of_order_are_noticed() {
 }
 
 #[test]
-fn blocks_that_left_are_taken_back_if_anything_of_them_was_handed_out() {
+fn disconnected_blocks_are_returned_if_any_of_their_events_was() {
     let mut blocks = Blocks::default();
     for (height, block) in [(5, 1), (6, 2)] {
         let event = connected(height, block);
         apply(&mut blocks, &event).unwrap();
         apply(&mut blocks, &checkpoint(height, block, &[&event])).unwrap();
     }
-    // This one is open when it leaves.
+    // This block is incomplete when it is disconnected.
     apply(&mut blocks, &connected(7, 3)).unwrap();
-    handed_out(&mut blocks);
+    returned(&mut blocks);
     apply(&mut blocks, &disconnected(7, 3, 2)).unwrap();
     assert!(blocks.waiting.is_empty());
     let left = disconnected(6, 2, 1);
     apply(&mut blocks, &left).unwrap();
-    assert_eq!(handed_out(&mut blocks), std::slice::from_ref(&left));
+    assert_eq!(returned(&mut blocks), std::slice::from_ref(&left));
     let event = connected(6, 8);
     apply(&mut blocks, &event).unwrap();
     apply(&mut blocks, &checkpoint(6, 8, &[&event])).unwrap();
     assert_eq!(blocks.position.as_ref().map(Position::text), Some(cursor(6, 8, END)));
-    // Another block than the newest one cannot leave.
+    // Only the newest block can be disconnected.
     assert_eq!(apply(&mut blocks, &left), Err(Diverged));
     assert_eq!(apply(&mut blocks, &disconnected(5, 1, 0)), Err(Diverged));
 }
@@ -127,16 +127,16 @@ fn a_stream_that_begins_in_the_middle_of_a_block_has_its_rest() {
     assert_eq!(apply(&mut begun(), &all[1]), Err(Diverged));
     apply(&mut blocks, &all[2]).unwrap();
     apply(&mut blocks, &end).unwrap();
-    assert_eq!(handed_out(&mut blocks), [all[2].clone(), end]);
-    // What was handed out of it before is taken back.
+    assert_eq!(returned(&mut blocks), [all[2].clone(), end]);
+    // Its events that were returned before are void.
     let left = disconnected(5, 1, 0);
     let mut blocks = begun();
     apply(&mut blocks, &left).unwrap();
-    assert_eq!(handed_out(&mut blocks), [left]);
+    assert_eq!(returned(&mut blocks), [left]);
 }
 
 #[test]
-fn what_is_no_cursor_is_refused() {
+fn an_invalid_cursor_is_refused() {
     for bad in [
         "",
         "5",

@@ -1,4 +1,4 @@
-//! The unconfirmed transactions of an instance, followed through its stream (docs/mempool.md).
+//! A local copy of the unconfirmed transactions of an instance, updated by its stream (docs/mempool.md).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,37 +14,37 @@ use crate::mempool::{MempoolEntryRecord as MempoolEntry, MempoolSnapshot};
 /// Entries of a page of the snapshot.
 const PAGE: u64 = 5_000;
 
-/// What happened to the set.
+/// A change of the set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MempoolEvent {
-    /// A transaction came.
+    /// A transaction was added.
     Added(Box<MempoolEntry>),
-    /// What is known of one changed.
+    /// Data of a transaction changed.
     Updated(Box<MempoolEntry>),
-    /// A transaction left.
+    /// A transaction was removed.
     Removed {
         /// Its id.
         txid: String,
         /// `mined`, `replaced`, `evicted`, `expired` and such.
         reason: String,
     },
-    /// A block came; the transactions in it have left before. The checksum of the set was that of the instance.
+    /// A new block; its transactions were removed before. The checksum of the set matches the instance's.
     Block {
         /// Its height.
         height: u32,
         /// Its hash in display order.
         hash: String,
     },
-    /// The set was read anew: what happened since the last event is not known one by one.
+    /// The set was reloaded; the single changes since the last event are not known.
     Resynced,
 }
 
-/// The set as the instance has it. A lost stream is opened again where it stopped; where that is not possible, or the set is not that
-/// of the instance any more, it is read anew.
+/// The set of unconfirmed transactions. A lost stream is resumed where it stopped; where that is not possible, or the copy differs from
+/// the instance, the set is reloaded.
 pub struct MempoolMirror {
     connection: Connection,
     set: Set,
-    /// Whether the set is to be read anew.
+    /// Whether the set must be reloaded.
     is_stale: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct MempoolMirror {
 struct Set {
     instance: String,
     seq: u64,
-    /// Changes up to this one may be in the set already: pages of a snapshot are of different moments.
+    /// Changes up to this one may already be applied: pages of a snapshot are read at different times.
     ahead: u64,
     checksum: u64,
     entries: BTreeMap<String, MempoolEntry>,
@@ -102,12 +102,12 @@ impl MempoolMirror {
         &self.set.entries
     }
 
-    /// The XOR of the first 8 bytes of every id, as `mempool_info` has it.
+    /// The XOR of the first 8 bytes of every id, as `mempool_info` reports it.
     pub fn checksum(&self) -> String {
         format!("{:016x}", self.set.checksum)
     }
 
-    /// The next change, however long that takes; lost connections are made again meanwhile. May be dropped and called again.
+    /// The next change, however long that takes; lost connections are reopened meanwhile. Cancel-safe.
     ///
     /// # Errors
     /// The instance refuses: the key was revoked, or [`Error::AuthUnavailable`]. A further call tries again.
@@ -164,7 +164,7 @@ impl Set {
     async fn read(client: &Client) -> Result<Self, Error> {
         loop {
             match Self::read_pages(client).await {
-                // The process was another one between two pages.
+                // The instance was restarted between two pages.
                 Err(Error::Refused(Refusal { word: Some(word), .. })) if word == "UNKNOWN_INSTANCE" => {}
                 other => return other,
             }
@@ -184,13 +184,13 @@ impl Set {
             if !page.has_more {
                 return Ok(set);
             }
-            let asked = MempoolSnapshot {
+            let method = MempoolSnapshot {
                 limit: Some(PAGE),
                 cursor: Some(page.cursor),
                 instance: Some(set.instance.clone()),
                 ..MempoolSnapshot::new()
             };
-            page = client.call(&asked).await?;
+            page = client.call(&method).await?;
         }
     }
 
@@ -226,7 +226,7 @@ impl Set {
                 self.waiting.push_back(MempoolEvent::Added(Box::new(entry)));
             }
             Frame::Update { txid, .. } => {
-                // What has left already in a later page of the snapshot.
+                // The transaction was already removed when its page was read.
                 let Some(entry) = self.entries.get_mut(&txid) else { return Ok(Ok(())) };
                 *entry = merged(entry, message)?;
                 self.waiting.push_back(MempoolEvent::Updated(Box::new(entry.clone())));
@@ -249,11 +249,11 @@ impl Set {
     }
 }
 
-/// An entry with what a message says anew of it.
+/// An entry updated by a message.
 fn merged(entry: &MempoolEntry, message: &Value) -> Result<MempoolEntry, Error> {
     let mut whole = serde_json::to_value(entry).map_err(|error| Error::Request(error.to_string()))?;
     for (name, value) in message.as_object().into_iter().flatten() {
-        // Its number says when it came.
+        // Its number is that of its arrival.
         if name != "seq" && name != "type" {
             whole[name] = value.clone();
         }
@@ -261,7 +261,7 @@ fn merged(entry: &MempoolEntry, message: &Value) -> Result<MempoolEntry, Error> 
     read(whole)
 }
 
-/// The first 8 bytes of an id as it is shown; 0 for what is none.
+/// The first 8 bytes of an id in display order; 0 for an invalid one.
 fn part_of(txid: &str) -> u64 {
     txid.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(apply(&mut set(), &entry(1, 10)), Err(Diverged));
         let block = json!({ "type": "block", "seq": 11, "height": 5, "hash": "00", "removed": 0, "checksum": "0000000000000001" });
         assert_eq!(apply(&mut set(), &block), Err(Diverged));
-        // Between the pages of a snapshot the set was no set of any moment.
+        // Between the pages of a snapshot the set is inconsistent.
         assert_eq!(apply(&mut Set { ahead: 12, ..set() }, &block), Ok(()));
         assert_eq!(
             apply(&mut set(), &json!({ "type": "reset", "seq": 1, "reason": "lagged", "action": "resync" })),

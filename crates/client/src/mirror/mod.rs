@@ -1,4 +1,4 @@
-//! What an instance has, followed over lost connections: unconfirmed transactions, a market of the order book, events of the chain.
+//! Local copies of an instance's data over reconnecting streams: unconfirmed transactions, a market of the order book, chain events.
 
 mod connection;
 mod event;
@@ -14,6 +14,6 @@ pub use events::{EventStart, EventStream};
 pub use mempool::{MempoolEvent, MempoolMirror};
 pub use orderbook::{OrderbookEvent, OrderbookMirror};
 
-/// What was followed is not what the instance has any more.
+/// The local copy differs from the instance's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Diverged;

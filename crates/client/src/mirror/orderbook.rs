@@ -1,4 +1,4 @@
-//! A market of the order book, followed through its stream (docs/orderbook.md).
+//! A local copy of one market of the order book, updated by its stream (docs/orderbook.md).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,43 +11,43 @@ use crate::client::{Client, parsed_message, read};
 use crate::error::{Error, Refusal, printable};
 use crate::rest::{Order, OrderStatus, ReadOrderbookSnapshot, ReadOrderbookSnapshotAnswer as Snapshot};
 
-/// Orders for each of which a change may be left unchecked: a checksum reads all orders, so that of a large market is compared after several
-/// changes, and when the market rests.
+/// One further change is left unchecked for each so many orders: a checksum covers all orders, so that of a large market is compared after
+/// several changes, and when no changes arrive.
 const ORDERS_PER_UNCHECKED_CHANGE: usize = 4_096;
 
-/// What happened to a market.
+/// A change of a market.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OrderbookEvent {
     /// An order is new, or changed.
     Changed(Box<Order>),
-    /// An order left the market.
+    /// An order was removed from the market.
     Removed {
         /// Its id.
         id: String,
-        /// How it ended; that of an active order when it moved to another market.
+        /// Its final status; an active one when it moved to another market.
         status: OrderStatus,
     },
-    /// The market was read anew: what happened since the last event is not known one by one.
+    /// The market was reloaded; the single changes since the last event are not known.
     Resynced,
 }
 
-/// The active orders of a market as the instance has them. A lost stream is opened again where it stopped; where that is not possible, or the
-/// market is not that of the instance any more, it is read anew.
+/// The active orders of a market. A lost stream is resumed where it stopped; where that is not possible, or the copy differs from the
+/// instance, the market is reloaded.
 pub struct OrderbookMirror {
     connection: Connection,
     market: String,
-    book: Book,
-    /// Whether the market is to be read anew.
+    book: BookState,
+    /// Whether the market must be reloaded.
     is_stale: bool,
 }
 
 /// Orders and the position in the stream.
 #[derive(Debug, Default)]
-struct Book {
-    /// Number of the newest change that is in it.
+struct BookState {
+    /// Sequence number of the newest applied change.
     seq: u64,
     orders: BTreeMap<String, Order>,
-    /// The checksum that was not compared yet, and the changes since one was.
+    /// The newest checksum that was not compared, and the changes since the last comparison.
     unchecked: Option<(String, usize)>,
     waiting: VecDeque<OrderbookEvent>,
 }
@@ -93,7 +93,7 @@ impl OrderbookMirror {
     /// See [`Error`].
     pub async fn open(client: &Client, market: &str) -> Result<Self, Error> {
         let connection = Connection::new(client, "orderbook", "/ws")?;
-        let book = Book::read(client, market).await?;
+        let book = BookState::read(client, market).await?;
         Ok(Self { connection, market: market.to_owned(), book, is_stale: false })
     }
 
@@ -102,17 +102,17 @@ impl OrderbookMirror {
         &self.book.orders
     }
 
-    /// Number of the newest change that is known: those of other markets count too.
+    /// Sequence number of the newest known change, of all markets.
     pub fn seq(&self) -> u64 {
         self.book.seq
     }
 
-    /// The checksum of the orders, as a snapshot has it.
+    /// The checksum of the orders, in the format of a snapshot.
     pub fn checksum(&self) -> String {
         checksum(&self.book.orders)
     }
 
-    /// The next change, however long that takes; lost connections are made again meanwhile. May be dropped and called again.
+    /// The next change, however long that takes; lost connections are reopened meanwhile. Cancel-safe.
     ///
     /// # Errors
     /// The instance refuses: the key was revoked, or [`Error::AuthUnavailable`]. A further call tries again.
@@ -151,7 +151,7 @@ impl OrderbookMirror {
 
     async fn read_again(&mut self) -> Result<(), Error> {
         self.connection.rest().await;
-        match Book::read(self.connection.client(), &self.market).await {
+        match BookState::read(self.connection.client(), &self.market).await {
             Ok(book) => {
                 self.book = book;
                 self.book.waiting.push_back(OrderbookEvent::Resynced);
@@ -163,7 +163,7 @@ impl OrderbookMirror {
     }
 }
 
-impl Book {
+impl BookState {
     async fn read(client: &Client, market: &str) -> Result<Self, Error> {
         let snapshot = client.ask(&ReadOrderbookSnapshot::new(market)).await?;
         let wrong =
@@ -200,7 +200,7 @@ impl Book {
                 }
                 return Ok(self.check_now_and_then(checksum));
             }
-            // Everything up to this change was sent.
+            // All changes up to this one were sent.
             Frame::Ping { seq } => {
                 self.seq = self.seq.max(seq);
                 return Ok(self.check());
@@ -230,7 +230,7 @@ impl Book {
         if self.orders.len() / ORDERS_PER_UNCHECKED_CHANGE <= changes { self.check() } else { Ok(()) }
     }
 
-    /// Compares with the newest checksum, if that was not done.
+    /// Compares with the newest checksum, unless that was done.
     fn check(&mut self) -> Result<(), Diverged> {
         match self.unchecked.take() {
             Some((expected, _)) if expected != checksum(&self.orders) => Err(Diverged),
@@ -288,8 +288,8 @@ mod tests {
         format!("{:08x}", crc32fast::hash(text.as_bytes()))
     }
 
-    fn book() -> Book {
-        Book { seq: 10, ..Book::default() }
+    fn book() -> BookState {
+        BookState { seq: 10, ..BookState::default() }
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
         let mut book = book();
         let first = upsert(11, &order("b", "open", Some("1200")), &sum_of("b open 1200\n"));
         book.apply(first).unwrap().unwrap();
-        // An order without a price has nothing in its place, and ids are in the order of their bytes.
+        // The price of an order without one is empty, and ids are sorted by bytes.
         let second = upsert(14, &order("a", "pending", None), &sum_of("a pending \nb open 1200\n"));
         book.apply(second).unwrap().unwrap();
         let removal = json!({
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_market_is_checked_after_some_changes_and_when_it_rests() {
+    fn a_large_market_is_checked_after_some_changes_and_when_idle() {
         let wrong = || upsert(11, &order("x", "open", None), "00000000");
         let large = || {
             let mut book = book();
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_takes_the_place_of_all_and_an_error_is_final() {
+    fn a_snapshot_replaces_all_orders_and_an_error_is_final() {
         let mut book = book();
         let orders = [order("a", "open", Some("1"))];
         let snapshot =

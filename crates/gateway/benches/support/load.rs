@@ -1,4 +1,4 @@
-//! A load of many connections that each ask again as soon as they are answered.
+//! Closed-loop load: many connections that each send the next request as soon as they are answered.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(crate) async fn load(address: SocketAddr, request: &str, length: Duration) -
     Rate { a_second: requests / elapsed, cpu_us: cpu * 1e6 / requests }
 }
 
-/// The middle one.
+/// The median of `values`.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::time::FormatTime;
 
 use super::*;
 
-/// What a subscriber writes.
+/// Captures the output of a subscriber.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -25,7 +25,7 @@ impl std::io::Write for Written {
     }
 }
 
-/// A clock that stands still and writes as the library's does.
+/// A fixed clock with the library's format.
 struct Moment(SystemTime);
 
 impl FormatTime for Moment {
@@ -121,7 +121,7 @@ proptest! {
         is_json: bool, is_colored: bool, has_connection: bool,
     ) {
         let form = LogForm { is_json, is_colored, has_connection };
-        // One renderer for all, as in the thread: what it keeps of a line must not show in the next.
+        // One renderer for all, as in the thread: state of one line must not leak into the next.
         let mut renderer = Renderer::new(form);
         for (line, id, path) in &lines {
             let mut out = Vec::new();

@@ -1,5 +1,5 @@
-//! The OpenAPI document of Esplora over HTTP. Its paths are the names of the methods `esplora_*`, so it is made of their
-//! declarations.
+//! The OpenAPI document of Esplora over HTTP. Its paths correspond to the names of the methods `esplora_*`, so it is generated
+//! from their declarations.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub(super) fn document() -> Value {
                 let mut operation = operation(&method, &[], TEXT);
                 operation["requestBody"] = body(TEXT, &param(&method, "transaction")["schema"]);
                 paths.insert("/tx".to_owned(), json!({ "post": operation.clone() }));
-                // For clients that came before the route above.
+                // For clients older than the route above.
                 operation["operationId"] = "esplora-broadcast-by-get".into();
                 operation["parameters"] = json!([in_query("tx", true, &param(&method, "transaction")["schema"])]);
                 operation.as_object_mut().and_then(|members| members.remove("requestBody"));

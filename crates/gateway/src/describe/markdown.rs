@@ -16,7 +16,7 @@ Every JSON-RPC method, from its declaration in the code; an instance describes i
 [api.md](api.md) has what all surfaces have in common.
 ";
 
-/// What a schema allows, in few words.
+/// The type of a schema in a few words.
 fn kind(schema: &Value) -> String {
     if let Some(reference) = schema["$ref"].as_str() {
         return format!("`{}`", reference.rsplit('/').next().unwrap_or_default());
@@ -143,10 +143,10 @@ fn the_page_of_methods_is_that_of_the_declarations() {
     if std::env::var_os("PARAFFIN_WRITE_DOCS").is_some() {
         std::fs::write(&path, &page).unwrap();
     }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    let first = found.lines().zip(page.lines()).find(|(found, wanted)| found != wanted);
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    let first = written.lines().zip(page.lines()).find(|(written, wanted)| written != wanted);
     assert!(
-        found == page,
+        written == page,
         "docs/methods.md is not that of the declarations; its first line says how to write it: {first:?}"
     );
 }

@@ -2,7 +2,7 @@
 //! files of the views, and pages for browsers (docs/api.md). None needs a key, none is counted, and all answer while the
 //! key store is away.
 //!
-//! Methods and routes are described by their declarations ([`crate::methods`], [`crate::rest::Route`]), which are what answers them.
+//! Methods and routes are described by the declarations ([`crate::methods`], [`crate::rest::Route`]) that also route them.
 
 #[cfg(test)]
 mod clients;
@@ -59,11 +59,11 @@ pub(crate) enum Description {
     Explorer,
     /// `/v4/openrpc.json`.
     OpenRpc,
-    /// `/v4/openrpc/<surface>.json`, by its place in the list.
+    /// `/v4/openrpc/<surface>.json`, by its index in [`DECLARED`].
     Surface(usize),
     /// `/`, `/docs` and their parts.
     Page(page::Part),
-    /// `/v4/proto/<name>`, by its place in the list.
+    /// `/v4/proto/<name>`, by its index in [`PROTOS`].
     Proto(usize),
 }
 
@@ -79,9 +79,9 @@ impl Description {
                 let name = file.strip_suffix(".json")?;
                 DECLARED.iter().position(|surface| surface.name() == name).map(Self::Surface)
             }
-            ["v4", "proto", name] => PROTOS.iter().position(|(known, _)| known == name).map(Self::Proto),
+            ["v4", "proto", name] => PROTOS.iter().position(|(file, _)| file == name).map(Self::Proto),
             [] => Some(Self::Page(page::Part::Home)),
-            // Asked for by browsers that open a description itself.
+            // Requested by browsers that open a description itself.
             ["favicon.ico"] => Some(Self::Page(page::Part::Icon)),
             ["docs", part @ ..] => page::Part::at(part).map(Self::Page),
             _ => None,
@@ -91,7 +91,7 @@ impl Description {
     /// The answer to a request with this verb. The routes of BRC-20 are described where BRC-20 is indexed.
     pub(crate) fn answer(self, verb: &Method, indexes_tokens: impl FnOnce() -> bool) -> Reply {
         if !matches!(*verb, Method::GET | Method::HEAD) {
-            // `/` is a page for browsers and no endpoint: what clients of an API send there has always been unknown.
+            // `/` is a page for browsers and no endpoint: for other verbs it has always answered as an unknown path.
             let is_home = self == Self::Page(page::Part::Home);
             let refusal = if is_home { Refusal::NotFound } else { Refusal::WrongVerb(VERBS) };
             return Reply::refusal(refusal, ErrorForm::Rest);
@@ -102,20 +102,20 @@ impl Description {
             Self::Esplora => Reply::json(StatusCode::OK, ESPLORA.clone()),
             Self::Explorer => Reply::json(StatusCode::OK, EXPLORER.clone()),
             Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(OPENRPC.get().as_bytes())),
-            Self::Surface(place) => {
-                let document = DECLARED.get(place).map(|surface| surface.document()).unwrap_or_default();
+            Self::Surface(index) => {
+                let document = DECLARED.get(index).map(|surface| surface.document()).unwrap_or_default();
                 Reply::json(StatusCode::OK, document)
             }
             Self::Page(part) => part.answer(),
-            Self::Proto(place) => {
-                let text = PROTOS.get(place).map_or("", |(_, text)| *text);
+            Self::Proto(index) => {
+                let text = PROTOS.get(index).map_or("", |(_, text)| *text);
                 Reply::text(StatusCode::OK, Bytes::from_static(text.as_bytes()))
             }
         }
     }
 }
 
-/// `rpc.discover`.
+/// Answers `rpc.discover`.
 ///
 /// # Errors
 /// -32602 when there are parameters.
@@ -147,10 +147,10 @@ mod tests {
     use crate::surfaces::MainRpc;
 
     #[test]
-    fn no_route_stands_twice() {
+    fn no_route_is_declared_twice() {
         let mut seen = BTreeSet::new();
-        for asked in rest::groups().flat_map(Group::paths) {
-            assert!(seen.insert((asked.path, asked.verb == Verb::Post)), "{} stands twice", asked.path);
+        for route in rest::groups().flat_map(Group::paths) {
+            assert!(seen.insert((route.path, route.verb == Verb::Post)), "{} is declared twice", route.path);
         }
     }
 
@@ -167,19 +167,19 @@ mod tests {
             (Base::Open, "", include_str!("../../../../docs/api.md")),
         ];
         for group in rest::groups().filter(|group| group.base != Base::Api) {
-            for asked in group.paths() {
+            for route in group.paths() {
                 let is_about =
-                    |(base, before, _): &&(Base, &str, &str)| *base == group.base && asked.path.starts_with(before);
+                    |(base, before, _): &&(Base, &str, &str)| *base == group.base && route.path.starts_with(before);
                 let (_, before, page) =
-                    pages.iter().find(is_about).unwrap_or_else(|| panic!("no page has {}", asked.path));
-                let below = asked.path.strip_prefix(before).unwrap().trim_start_matches('/');
+                    pages.iter().find(is_about).unwrap_or_else(|| panic!("no page has {}", route.path));
+                let below = route.path.strip_prefix(before).unwrap().trim_start_matches('/');
                 let written = [format!("/{below}"), format!("/{below}").replace('{', "<").replace('}', ">")];
-                assert!(written.iter().any(|path| page.contains(path)), "{} is not in its page", asked.path);
+                assert!(written.iter().any(|path| page.contains(path)), "{} is not in its page", route.path);
             }
         }
     }
 
-    /// Every `$ref` of a document leads somewhere, and every schema is used.
+    /// Every `$ref` of a document resolves, and every schema is used.
     fn check_references(document: &serde_json::Value) {
         let text = document.to_string();
         let mut used = BTreeSet::new();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn references_lead_somewhere_and_no_schema_is_idle() {
+    fn references_resolve_and_every_schema_is_used() {
         check_references(&openapi::document(openapi::Tokens::Described));
         check_references(&openapi::document(openapi::Tokens::LeftOut));
         check_references(&openapi::explorer());
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_file_is_at_hand() {
+    fn every_message_file_is_served() {
         let mut files: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

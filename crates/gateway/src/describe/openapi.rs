@@ -94,7 +94,7 @@ fn paths(routes: &[Route]) -> Map<String, Value> {
     paths
 }
 
-/// Where a key or an alias stands in the path; `below` it is what the document is about.
+/// A server URL with a key or an alias in the path; the document describes the paths at `below`.
 pub(super) fn keyed_server(below: &str) -> Value {
     json!({
         "url": format!("/v4/{{key}}{below}"),
@@ -177,8 +177,8 @@ fn query_parameters(field: &Field) -> Vec<Value> {
 fn responses(route: &Route) -> Value {
     let headers = answer_headers(route.has_tag);
     let mut content = Map::new();
-    for (place, media_type) in route.media_types.iter().enumerate() {
-        let schema = if place == 0 { json!({ "schema": route.answer }) } else { json!({}) };
+    for (index, media_type) in route.media_types.iter().enumerate() {
+        let schema = if index == 0 { json!({ "schema": route.answer }) } else { json!({}) };
         content.insert((*media_type).to_owned(), schema);
     }
     let mut codes = vec![401, 429, 431];
@@ -242,12 +242,12 @@ pub(super) fn headers() -> Value {
     })
 }
 
-/// Answers other than success, by their status: those that some route has.
+/// Error answers by their status, as far as a route has them.
 fn refusals(routes: &[Route]) -> Value {
     refusals_with(|status| routes.iter().any(|route| route.refusals.iter().any(|code| code.as_str() == status)), &[])
 }
 
-/// The same where statuses that only some routes have are those for which `has` holds, and where some are bare texts too.
+/// As [`refusals`], with the route-specific statuses for which `has` holds; those in `texts` may also be plain text.
 pub(super) fn refusals_with(has: impl Fn(&str) -> bool, texts: &[&str]) -> Value {
     let refusals = [
         ("400", "The body or the path is not what the route takes; the sentence names the member (`INVALID_REQUEST`)"),
@@ -262,7 +262,7 @@ pub(super) fn refusals_with(has: impl Fn(&str) -> bool, texts: &[&str]) -> Value
             "What is asked about does not exist (`NOT_FOUND`), or this instance lacks it (`SURFACE_NOT_AVAILABLE`)",
         ),
         ("408", "The body came too slowly (`REQUEST_TIMEOUT`)"),
-        ("410", "What is asked for is not kept any more; the sentence tells where to begin (`EVENTS_GONE`)"),
+        ("410", "The requested events are no longer available; the message states where to begin (`EVENTS_GONE`)"),
         ("413", "The body is too large (`BODY_TOO_LARGE`)"),
         ("422", "A field has a value of another type than it takes (`INVALID_FIELD_TYPE`)"),
         ("429", "Too many requests (`RATE_LIMITED`)"),

@@ -38,7 +38,7 @@ pub(super) fn document() -> Value {
             { "name": "header key or nobody", "url": "/v4/jsonrpc" },
             { "name": "key or alias in the path", "url": "/v4/${key}", "variables": { "key": { "default": "KEY" } } },
         ],
-        // Where the other surfaces are described, and the message files of the views.
+        // Links to the descriptions of the other surfaces, and to the message files of the views.
         "x-surfaces": DECLARED.iter().map(|surface| format!("/v4/openrpc/{}.json", surface.name())).collect::<Vec<_>>(),
         "x-messages": PROTOS.iter().map(|(name, _)| format!("/v4/proto/{name}")).collect::<Vec<_>>(),
         "methods": methods,

@@ -1,4 +1,4 @@
-//! What each REST route takes and gives. Every leniency of the handlers is documented: several names of one field, integers as
+//! Parameters and answers of each REST route. Every leniency of the handlers is documented: several names of one field, integers as
 //! numbers or text, `null` for what is absent.
 
 use hyper::StatusCode;
@@ -12,7 +12,7 @@ use crate::surfaces::{opi, orderbook, verify};
 
 /// A member of the body, or of the query.
 pub(crate) struct Field {
-    /// Every name that it may have; the first is the one of the specification.
+    /// Its accepted names; the first is the one of the specification.
     pub(crate) names: Vec<&'static str>,
     pub(crate) schema: Value,
     pub(crate) is_needed: bool,
@@ -26,20 +26,20 @@ pub(crate) struct Route {
     pub(crate) verb: Verb,
     pub(crate) tag: &'static str,
     pub(crate) summary: String,
-    /// What the summary leaves out.
+    /// Further description beside the summary.
     pub(crate) description: String,
     pub(crate) fields: Vec<Field>,
     /// Members of a request.
     pub(crate) example: Option<Value>,
-    /// What the fields must be together.
+    /// Constraint on the fields together.
     pub(crate) condition: Option<Value>,
     pub(crate) answer: Value,
     /// Statuses with which the answer comes.
     pub(crate) statuses: Statuses,
     pub(crate) media_types: &'static [&'static str],
-    /// Whether what is asked about may not exist.
+    /// Whether the subject of a request may not exist (404).
     pub(crate) may_be_missing: bool,
-    /// A body that is no object with `fields`.
+    /// Schema of a body that is not an object with `fields`.
     pub(crate) whole_body: Option<Value>,
     /// Where it is served.
     pub(crate) base: Base,
@@ -49,7 +49,7 @@ pub(crate) struct Route {
     pub(crate) has_tag: bool,
 }
 
-/// Another way to say what a member says: `x-same-as` marks it for programs, which then omit one of the two.
+/// An alternative to another member: `x-same-as` marks it for programs, which then omit one of the two.
 fn same_as(mut schema: Value, name: &str) -> Value {
     schema["x-same-as"] = json!(name);
     schema

@@ -20,7 +20,7 @@ pub(super) fn any_of(schemas: &[Value]) -> Value {
     json!({ "anyOf": schemas })
 }
 
-/// The same, or `null`.
+/// The schema, or `null`.
 pub(super) fn or_null(mut schema: Value) -> Value {
     let is_one_of = schema.get("enum").is_some();
     match schema.get_mut("type") {
@@ -30,9 +30,9 @@ pub(super) fn or_null(mut schema: Value) -> Value {
             schema
         }
         _ => {
-            let told = schema.as_object_mut().and_then(|members| members.remove("description"));
+            let description = schema.as_object_mut().and_then(|members| members.remove("description"));
             let either = any_of(&[schema, json!({ "type": "null" })]);
-            match told {
+            match description {
                 Some(Value::String(sentence)) => about(either, &sentence),
                 _ => either,
             }
@@ -40,7 +40,7 @@ pub(super) fn or_null(mut schema: Value) -> Value {
     }
 }
 
-/// The same with a sentence for people.
+/// Adds a description to a schema.
 pub(super) fn about(mut schema: Value, sentence: &str) -> Value {
     schema["description"] = json!(sentence);
     schema

@@ -1,4 +1,4 @@
-//! What the index answers: headers, proofs and transactions.
+//! Answers from the index: headers, proofs and transactions.
 
 use bitcoin::block::Header;
 use bitcoin::consensus::serialize;
@@ -22,7 +22,7 @@ pub(super) fn header_bytes(header: &Header) -> [u8; 80] {
     bytes
 }
 
-/// Reads the index away from the async threads.
+/// Reads the index on a blocking thread.
 async fn read<T: Send + 'static>(
     context: &RequestContext,
     read: impl FnOnce(&BitcoinIndex, &Interrupt) -> Result<T, ReadError> + Send + 'static,
@@ -39,7 +39,7 @@ pub(super) async fn headers(session: &SessionApi, first: u32, count: u32) -> Res
     Ok(headers.iter().map(header_bytes).collect())
 }
 
-/// The roots of whole chunks are kept; what is missing of them is read first, on mainnet some seconds once.
+/// Roots of whole chunks are cached; missing ones are read first, which takes some seconds once on mainnet.
 pub(super) async fn header_proof(session: &SessionApi, height: u32, checkpoint: u32) -> Result<HeaderProof, Fault> {
     let instance = std::sync::Arc::clone(&session.instance);
     let context = session.context();
@@ -72,7 +72,7 @@ pub(super) async fn header_proof(session: &SessionApi, height: u32, checkpoint: 
 
 pub(super) async fn transaction(session: &SessionApi, txid: Txid) -> Result<Bytes, Fault> {
     let context = session.context();
-    let unconfirmed = session.instance.mempool.read(|pool| pool.get(&txid).map(|entry| entry.raw.clone()));
+    let unconfirmed = session.instance.mempool.read(|mempool| mempool.get(&txid).map(|entry| entry.raw.clone()));
     if let Some(raw) = unconfirmed {
         return Ok(raw);
     }
@@ -114,7 +114,7 @@ pub(super) async fn transaction_at(
     has_branch: bool,
 ) -> Result<Proof, Fault> {
     let context = session.context();
-    let found = if has_branch {
+    let located = if has_branch {
         let proof = read(&context, move |index, _| index.merkle_proof_at(height, position)).await?;
         proof.map(|(txid, branch)| (txid, branch.iter().map(ToString::to_string).collect()))
     } else {
@@ -123,6 +123,6 @@ pub(super) async fn transaction_at(
     };
     let missing =
         || Fault::BadRequest(format!("no transaction at position {position} of the block at height {height}"));
-    let (txid, branch) = found.ok_or_else(missing)?;
+    let (txid, branch) = located.ok_or_else(missing)?;
     Ok(Proof { txid, height, position, branch })
 }

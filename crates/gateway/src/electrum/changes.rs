@@ -1,4 +1,4 @@
-//! Notes new blocks and unconfirmed transactions, with the scripts that they touch.
+//! Watches for new blocks and unconfirmed transactions, and for the scripts that they touch.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use paraffin_primitives::BlockId;
 
 use super::Instance;
 
-/// How often it looks.
+/// Polling interval.
 const EVERY: Duration = Duration::from_millis(100);
 /// Newest blocks whose scripts are kept, for a reorganisation; a deeper one, and more new blocks at once, touch every script. A full block
 /// of mainnet has about 15,000 scripts, which take a megabyte.
@@ -24,17 +24,17 @@ struct Block {
     scripts: Arc<HashSet<[u8; 32]>>,
 }
 
-/// Looks until it is aborted.
+/// Polls until it is aborted.
 pub(super) async fn watch(instance: Arc<Instance>) {
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut known: Option<BlockHash> = None;
+    let mut last: Option<BlockHash> = None;
     let mut blocks = VecDeque::new();
     loop {
         every.tick().await;
         if instance.changes.receiver_count() == 0 {
-            // The first session looks at everything itself.
-            known = None;
+            // The first session reads the state itself.
+            last = None;
             blocks.clear();
             instance.mempool.take_touched();
             continue;
@@ -46,7 +46,7 @@ pub(super) async fn watch(instance: Arc<Instance>) {
                 Touched::Scripts(scripts.into_iter().map(|script| ScriptHash(script.0)).collect())
             }
         };
-        let is_new = newest.map(|id| id.hash) != known;
+        let is_new = newest.map(|id| id.hash) != last;
         if is_new {
             let reader = Arc::clone(&instance);
             let moved = std::mem::take(&mut blocks);
@@ -62,12 +62,12 @@ pub(super) async fn watch(instance: Arc<Instance>) {
                 }
                 Err(_) => Touched::All,
             };
-            known = newest.map(|id| id.hash);
+            last = newest.map(|id| id.hash);
             touched = join(touched, of_blocks);
         }
         let is_empty = matches!(&touched, Touched::Scripts(scripts) if scripts.is_empty());
         if is_new || !is_empty {
-            // There may be no session.
+            // Fails without a session.
             let _ = instance.changes.send(Arc::new(Changes { tip: instance.tip(), touched }));
         }
     }
@@ -83,7 +83,7 @@ fn join(one: Touched, other: Touched) -> Touched {
     }
 }
 
-/// Goes from the blocks that are known to the newest one, and gives the scripts of those that left and of those that came.
+/// Advances from the known blocks to the newest one, and returns the scripts of removed and of added blocks.
 fn follow(instance: &Instance, mut blocks: VecDeque<Block>) -> Result<(VecDeque<Block>, Touched), ReadError> {
     let index = BitcoinIndex::new(instance.shared.chain.snapshot(), instance.shared.chain.network());
     let mut touched: HashSet<ScriptHash> = HashSet::new();

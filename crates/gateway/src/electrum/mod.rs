@@ -1,5 +1,4 @@
-//! The Electrum protocol ([`paraffin_electrum`]) over what this instance has: the index, the live set of unconfirmed transactions, and the
-//! node.
+//! The Electrum protocol ([`paraffin_electrum`]) over the index, the mempool and the node of this instance.
 
 mod chain;
 mod changes;
@@ -31,10 +30,10 @@ use crate::state::{Caller, Connection, ElectrumSessions, ReadAbandoned, RequestC
 
 pub(crate) use websocket::{ElectrumHttp, KeyedSessions};
 
-/// Changes that a session may be behind before it looks at all of its scripts.
+/// Changes that a session may lag behind before it reads all of its scripts again.
 const CHANGES_KEPT: usize = 64;
 
-/// What the listener for Electrum needs beside the parts of the gateway.
+/// Parts of the Electrum listener beside those of the gateway.
 pub struct ElectrumParts {
     /// Its settings; the protocol is not spoken unless they have an address or `websocket`.
     pub settings: ElectrumSettings,
@@ -42,7 +41,7 @@ pub struct ElectrumParts {
     pub mempool: Arc<Mempool>,
 }
 
-/// The listener with the task that notes changes.
+/// The listener with the task that watches for changes.
 pub(crate) struct ElectrumListener {
     listener: Listener,
     instance: Arc<Instance>,
@@ -84,7 +83,7 @@ impl ElectrumListener {
     }
 }
 
-/// What all sessions share.
+/// State that all sessions share.
 struct Instance {
     own: Weak<Instance>,
     identity: Identity,
@@ -97,7 +96,7 @@ struct Instance {
     estimates: Mutex<Estimates>,
 }
 
-/// The node's estimates by target in blocks and mode, each with when it was asked for.
+/// Cached estimates of the node by target in blocks and mode, each with its time.
 type Estimates = HashMap<(u16, Option<&'static str>), (Instant, Estimate)>;
 
 impl Instance {
@@ -120,12 +119,12 @@ impl Server for Instance {
             let shared = &self.shared;
             // A session counts as one request of a caller without a key.
             let settings = shared.access.keyless;
-            let place = shared.windows.reserve(ClientNet::from(peer.ip()), settings, unix_millis()).await.ok()?;
-            if !place.granted {
+            let reservation = shared.windows.reserve(ClientNet::from(peer.ip()), settings, unix_millis()).await.ok()?;
+            if !reservation.granted {
                 return None;
             }
-            if place.wait_ms > 0 {
-                tokio::time::sleep(std::time::Duration::from_millis(place.wait_ms.into())).await;
+            if reservation.wait_ms > 0 {
+                tokio::time::sleep(std::time::Duration::from_millis(reservation.wait_ms.into())).await;
             }
             shared.keys.available().await.ok()?;
             let connection = Arc::new(Connection::new(Arc::clone(shared), peer));
@@ -140,7 +139,7 @@ impl Server for Instance {
     }
 }
 
-/// One session: who asks, and on what connection.
+/// One session: its caller and connection.
 struct SessionApi {
     instance: Arc<Instance>,
     connection: Arc<Connection>,
@@ -149,7 +148,7 @@ struct SessionApi {
 }
 
 impl SessionApi {
-    /// One request. It reads from the newest block when it reads for the first time.
+    /// The context of one request; its snapshot is taken at its first read.
     fn context(&self) -> RequestContext {
         RequestContext::new(Arc::clone(&self.connection), self.caller.clone(), self.client, Vec::new())
     }
@@ -230,18 +229,18 @@ impl Api for SessionApi {
     }
 }
 
-/// A read that was not carried out: for lack of memory or permits, or because it failed inside.
+/// The fault of a read that was not carried out: no memory or permits, or an internal failure.
 fn abandoned(context: &RequestContext, _: ReadAbandoned) -> Fault {
     if context.budget().is_overloaded() { Fault::Busy } else { Fault::Internal }
 }
 
-/// An error of the store.
+/// The fault of an unreadable store.
 fn unreadable(error: &paraffin_bitcoin_index::ReadError) -> Fault {
     tracing::error!(%error, "a read for a session of Electrum failed");
     Fault::Internal
 }
 
-/// An error of a surface, as this protocol has it.
+/// Converts an error of a surface.
 fn of_rpc(context: &RequestContext, error: ApiError) -> Fault {
     match error.kind {
         _ if context.budget().is_overloaded() => Fault::Busy,

@@ -1,4 +1,4 @@
-//! What the node answers: estimates, least feerates, records of transactions, and whether it takes new ones.
+//! Answers from the node: fee estimates, minimum fee rates, transaction records, and broadcasts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use super::{SessionApi, of_rpc};
 use crate::state::RequestContext;
 use crate::surfaces;
 
-/// How long an estimate or the histogram serves all sessions.
-const KEPT_FOR: Duration = Duration::from_secs(10);
-/// Blocks that the node estimates for.
+/// How long an estimate or the histogram is cached for all sessions.
+const CACHED_FOR: Duration = Duration::from_secs(10);
+/// Largest target of an estimate, blocks.
 const BLOCKS_MAX: u16 = 1_008;
 
 async fn ask(
@@ -44,9 +44,9 @@ pub(super) async fn estimate(session: &SessionApi, blocks: u16, mode: Option<&'s
         feerate: Option<Box<RawValue>>,
     }
     let blocks = blocks.min(BLOCKS_MAX);
-    let kept = session.instance.estimates.lock().get(&(blocks, mode)).cloned();
-    if let Some((at, estimate)) = kept
-        && at.elapsed() < KEPT_FOR
+    let cached = session.instance.estimates.lock().get(&(blocks, mode)).cloned();
+    if let Some((at, estimate)) = cached
+        && at.elapsed() < CACHED_FOR
     {
         return Ok(estimate);
     }
@@ -73,7 +73,7 @@ pub(super) async fn mempool_fees(session: &SessionApi) -> Result<MempoolFees, Fa
 pub(super) async fn fee_histogram(session: &SessionApi) -> Result<FeeHistogram, Fault> {
     let instance = &session.instance;
     if let Some((at, histogram)) = instance.histogram.lock().as_ref()
-        && at.elapsed() < KEPT_FOR
+        && at.elapsed() < CACHED_FOR
     {
         return Ok(Arc::clone(histogram));
     }
@@ -97,7 +97,7 @@ pub(super) async fn transaction_record(session: &SessionApi, txid: Txid) -> Resu
     let located = located.await.map_err(|error| super::abandoned(&context, error))?;
     let location = located.map_err(|error| super::unreadable(&error))?;
     let mut params = vec![param(&txid)?, param(&true)?];
-    // The node need not have an index of its own.
+    // The node may have no transaction index.
     params.extend(location.map(|location| param(&location.block_hash)).transpose()?);
     ask(&context, "getrawtransaction", params).await
 }
@@ -128,7 +128,7 @@ pub(super) async fn broadcast_package(session: &SessionApi, transactions: Vec<St
     let package: Package = read(&verbose)?;
     let errors: Vec<(String, String)> =
         package.results.into_values().filter_map(|outcome| Some((outcome.txid, outcome.error?))).collect();
-    // The word is the node's own for a package that it has taken.
+    // The node's own word for an accepted package.
     let is_accepted = package.package_msg == "success";
     if is_accepted {
         for transaction in &transactions {

@@ -15,11 +15,11 @@ use crate::interrupt::Interrupt;
 
 /// Unconfirmed transactions of one script.
 const UNCONFIRMED_MAX: usize = 25_000;
-/// Transactions after which a read answers no further question: the others are asked again, when these have been sent.
+/// Transactions after which a read answers no further question; the session repeats the others after these have been sent.
 const TOGETHER_MAX: usize = 20_000;
 /// Unconfirmed transactions and their parents after which a read takes no further question.
 const PENDING_TOGETHER_MAX: usize = 2_000;
-/// About what an unspent output takes while it is read.
+/// Approximate memory of an unspent output while it is read, bytes.
 const UNSPENT_BYTES: usize = 200;
 
 /// The unconfirmed transactions of a script, and which of the transactions that they spend from are unconfirmed, too.
@@ -30,16 +30,16 @@ struct Pending {
 
 impl Pending {
     fn of(mempool: &Mempool, script: &ScriptHash) -> Self {
-        mempool.read(|pool| {
-            let mut entries = pool.of_script(script, UNCONFIRMED_MAX);
+        mempool.read(|mempool| {
+            let mut entries = mempool.of_script(script, UNCONFIRMED_MAX);
             entries.retain(|entry| !entry.provisional);
             let inputs = entries.iter().flat_map(|entry| entry.inputs.iter().map(|input| input.txid));
-            let parents = inputs.filter(|txid| pool.contains(txid)).collect();
+            let parents = inputs.filter(|txid| mempool.contains(txid)).collect();
             Self { entries, parents }
         })
     }
 
-    /// Leaves out what a block has confirmed that the set has not taken in yet.
+    /// Removes transactions that are confirmed in the index and still in the mempool.
     fn without_confirmed(mut self, index: &BitcoinIndex) -> Result<Self, ReadError> {
         let mut confirmed = HashSet::new();
         for txid in self.entries.iter().map(|entry| entry.txid).chain(self.parents.iter().copied()) {
@@ -74,26 +74,26 @@ impl Pending {
 
 pub(super) async fn answer(session: &SessionApi, questions: Vec<ScriptQuestion>) -> ScriptAnswers {
     let context = session.context();
-    // The live set first: a transaction that is mined meanwhile is then in both and listed once, not in neither.
+    // The mempool first: a transaction that is mined meanwhile is then in both and listed once, not in neither.
     let mempool = &session.instance.mempool;
-    let mut asked: Vec<(ScriptQuestion, Pending)> = Vec::new();
+    let mut batch: Vec<(ScriptQuestion, Pending)> = Vec::new();
     let mut unconfirmed = 0;
     for question in questions {
         let pending = Pending::of(mempool, &ScriptHash(question.script.0));
         unconfirmed += pending.entries.len() + pending.parents.len();
-        asked.push((question, pending));
-        // The others are asked again: what waits for a read is not counted yet.
+        batch.push((question, pending));
+        // The session repeats the others: rows before a read are not counted yet.
         if unconfirmed > PENDING_TOGETHER_MAX {
             break;
         }
     }
     let (network, history_max) = (context.network(), session.instance.history_max);
-    let read = context.read_kept(move |snapshot, interrupt| {
+    let read = context.read_rows(move |snapshot, interrupt| {
         let index = BitcoinIndex::new(snapshot.clone(), network);
         let mut histories = index.whole_histories();
-        let mut answers = Vec::with_capacity(asked.len());
+        let mut answers = Vec::with_capacity(batch.len());
         let mut transactions = 0;
-        for (question, pending) in asked {
+        for (question, pending) in batch {
             let answer = answer_one(&index, &mut histories, question, pending, history_max, interrupt);
             transactions += match &answer {
                 Ok(ScriptAnswer::History(history)) => history.confirmed.len(),
@@ -108,7 +108,7 @@ pub(super) async fn answer(session: &SessionApi, questions: Vec<ScriptQuestion>)
         answers
     });
     match read.await {
-        Ok((answers, kept)) => (answers, Box::new(kept)),
+        Ok((answers, rows)) => (answers, Box::new(rows)),
         Err(error) => (vec![Err(abandoned(&context, error))], Box::new(())),
     }
 }

@@ -20,13 +20,13 @@ const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
 /// Bytes between the WebSocket and the session, in each direction.
 const PIPE_BYTES: usize = 8 << 10;
 
-/// What makes sessions of connections by WebSocket.
+/// Makes sessions of WebSocket connections.
 pub(crate) struct KeyedSessions {
     pub(super) instance: Arc<Instance>,
     pub(super) sessions: Sessions,
 }
 
-/// The surface.
+/// The HTTP surface `/v4/<KEY>/electrum`.
 pub(crate) struct ElectrumHttp;
 
 impl HttpSurface for ElectrumHttp {
@@ -61,10 +61,10 @@ impl HttpSurface for ElectrumHttp {
     }
 }
 
-/// Serves one client until it goes, breaks a limit, or the server stops.
+/// Serves one client until it disconnects, exceeds a limit, or the server stops.
 async fn serve(sessions: Sessions, counted: Client, api: Arc<dyn Api>, mut socket: Socket) {
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
-    // Each side ends when the other lets its end of the pipe go.
+    // Each side ends when the other drops its end of the pipe.
     let (is_served, carried) = tokio::join!(sessions.join(counted, api, far), carry(&mut socket, near));
     if carried.is_ok() {
         let reason = if is_served { "the session has ended" } else { "too many sessions, or excessive resource usage" };
@@ -72,13 +72,13 @@ async fn serve(sessions: Sessions, counted: Client, api: Arc<dyn Api>, mut socke
     }
 }
 
-/// Carries lines to the session and its lines to the client, until the session has ended.
+/// Forwards lines between the client and the session, until the session has ended.
 ///
 /// # Errors
 /// The client has gone.
 async fn carry(socket: &mut Socket, near: DuplexStream) -> Result<(), Gone> {
     let (mut lines, mut requests) = tokio::io::split(near);
-    // What the session has not taken yet; nothing more is read of the client meanwhile.
+    // Bytes that the session has not read yet; meanwhile nothing more is read from the client.
     let mut request = Bytes::new();
     let mut line = BytesMut::new();
     let mut is_first = true;
@@ -102,7 +102,7 @@ async fn carry(socket: &mut Socket, near: DuplexStream) -> Result<(), Gone> {
             }
             written = requests.write(&request), if !request.is_empty() => match written {
                 Ok(bytes) => request.advance(bytes),
-                // The session has ended: what it said last is still carried.
+                // The session has ended: its last lines are still sent.
                 Err(_) => request.clear(),
             },
             text = socket.receive_uncharged(), if request.is_empty() => {

@@ -1,4 +1,4 @@
-//! The body of an answer that goes on for as long as the client listens.
+//! The body of a streamed answer, which ends when the client disconnects.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hyper::body::Frame;
 use tokio::sync::mpsc;
 
-/// Texts of a stream, as they are made. The one who makes them waits until the one before has been taken.
+/// Texts of a stream. The producer waits until the previous text has been consumed.
 #[derive(Debug)]
 pub(crate) struct EventBody(mpsc::Receiver<Bytes>);
 

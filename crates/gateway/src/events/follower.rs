@@ -1,4 +1,4 @@
-//! One client's way through the chain.
+//! The position of one client that follows the chain.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use paraffin_events::{BlockParent, EventError, Message, Position, PreparedFilter
 use paraffin_primitives::BlockId;
 use tokio::sync::watch;
 
-use super::{EventFeed, FeedError, From, Known, STEP_TIME, position_of, reader_of, step_bounds};
+use super::{EventFeed, FeedError, From, NodeBlock, STEP_TIME, position_of, reader_of, step_bounds};
 use crate::byte_budget::{HeldBytes, HeldFor};
-use crate::interrupt::Kept;
+use crate::interrupt::HeldRows;
 use crate::state::RequestContext;
 
-/// How long it waits before it asks the node again about a block that the index does not have yet.
+/// Wait before the node is asked again about a block that the index does not have yet.
 const BEHIND_WAIT: Duration = Duration::from_secs(5);
 
-/// Messages, and the memory that they are counted in until they are dropped.
+/// Messages, with the count of their memory until they are dropped.
 pub(crate) struct Batch {
     pub(crate) messages: Vec<Message>,
-    _kept: Kept,
+    _rows: HeldRows,
 }
 
 /// A client that follows the chain with a filter.
@@ -31,24 +31,24 @@ pub(crate) struct Follower {
     position: Position,
     parents: BTreeMap<BlockHash, BlockParent>,
     tips: watch::Receiver<Option<BlockId>>,
-    /// What was read when it began.
+    /// The batch of the first read.
     first: Option<Batch>,
     _filter_bytes: HeldBytes,
 }
 
-/// What one read came to.
+/// Result of one read.
 enum Read {
     Messages(Batch),
-    /// Nothing passed in what was read.
+    /// No event that was read passes the filter.
     Nothing,
-    /// There is nothing more.
+    /// There are no further events.
     AtTip,
     /// The index is behind the position.
     Behind,
 }
 
 impl Follower {
-    /// Begins: what is wrong with the filter or the position is known when it answers.
+    /// Starts with a first read, so that errors of the filter or the position are returned here.
     ///
     /// # Errors
     /// [`FeedError`].
@@ -63,7 +63,7 @@ impl Follower {
         let filter = if filter.descriptors.is_empty() {
             super::prepare(&filter, network)?
         } else {
-            // Keys are derived, which takes long.
+            // Deriving the keys of descriptors takes long.
             let prepared = context.scan_account(move |_, _| super::prepare(&filter, network)).await;
             prepared.map_err(|_| FeedError::Overloaded)??
         };
@@ -87,14 +87,14 @@ impl Follower {
             first: None,
             _filter_bytes: filter_bytes,
         };
-        // A long way without events goes on while the client waits.
+        // A long range without events is read further while the client waits.
         if let Read::Messages(batch) = follower.read().await? {
             follower.first = Some(batch);
         }
         Ok(follower)
     }
 
-    /// The filter in its one form.
+    /// The filter in its canonical form.
     pub(crate) fn filter(&self) -> &PreparedFilter {
         &self.filter
     }
@@ -108,7 +108,7 @@ impl Follower {
             return Ok(first);
         }
         loop {
-            // What comes while it reads is noticed after it.
+            // A change during the read is noticed after it.
             self.tips.mark_unchanged();
             match self.read().await? {
                 Read::Messages(batch) => return Ok(batch),
@@ -126,7 +126,7 @@ impl Follower {
             let context = self.context.again();
             let (network, position) = (context.network(), self.position);
             let (filter, parents) = (Arc::clone(&self.filter), self.parents.clone());
-            let read = context.read_kept(move |snapshot, interrupt| {
+            let read = context.read_rows(move |snapshot, interrupt| {
                 let begun = Instant::now();
                 let counted = interrupt.clone();
                 let may_keep = Arc::new(move |bytes| counted.keep(bytes));
@@ -134,14 +134,14 @@ impl Follower {
                 let mut reader = reader_of(snapshot, network, may_keep);
                 advance(&mut reader, position, &filter, &parents, &step_bounds(&is_over))
             });
-            let (step, kept) = read.await.map_err(|_| FeedError::Overloaded)?;
+            let (step, rows) = read.await.map_err(|_| FeedError::Overloaded)?;
             match step {
-                Ok(step) => return Ok(self.take(step, kept)),
+                Ok(step) => return Ok(self.take(step, rows)),
                 Err(EventError::UnknownBlock(block)) => {
                     let feed = Arc::clone(&self.feed);
                     match feed.learn(block, &mut self.parents).await? {
-                        Known::Left => {}
-                        Known::Ahead => return Ok(Read::Behind),
+                        NodeBlock::Stale => {}
+                        NodeBlock::Ahead => return Ok(Read::Behind),
                     }
                 }
                 Err(error) => return Err(FeedError::of(error)),
@@ -149,12 +149,12 @@ impl Follower {
         }
     }
 
-    fn take(&mut self, step: Step, kept: Kept) -> Read {
+    fn take(&mut self, step: Step, rows: HeldRows) -> Read {
         let Step { messages, position, is_at_tip } = step;
         self.position = position;
         self.parents.clear();
         match (messages.is_empty(), is_at_tip) {
-            (false, _) => Read::Messages(Batch { messages, _kept: kept }),
+            (false, _) => Read::Messages(Batch { messages, _rows: rows }),
             (true, false) => Read::Nothing,
             (true, true) => Read::AtTip,
         }

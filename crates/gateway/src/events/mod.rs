@@ -1,5 +1,5 @@
-//! Events of the chain as streams and webhooks follow them (docs/events.md): filters, positions, and what the node knows of blocks that
-//! the index does not.
+//! Events of the chain as streams and webhooks follow them (docs/events.md): filters, positions, and look-ups in the node of blocks
+//! that the index does not have.
 
 mod body;
 mod follower;
@@ -38,25 +38,25 @@ const STEP_BYTES: usize = 512 << 10;
 const STEP_BLOCKS: u32 = 1_000;
 /// Time after which a read ends with the block that it is at.
 const STEP_TIME: Duration = Duration::from_millis(250);
-/// Blocks of a branch that the node is asked about. A longer one is followed from a height.
+/// Blocks of a stale branch that are looked up in the node. A client on a longer branch must resume from a height.
 const PARENTS_MAX: usize = 300;
 /// How long [`EventFeed::changed`] waits.
 const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Keys that the descriptors of one filter may stand for.
 const KEYS_MAX: usize = 20_000;
-/// Reads of webhooks at a time, which share the memory for them. A block in which everything moves takes all of it alone.
+/// Reads for webhooks at the same time, which share their memory. The read of a very large block takes all of it alone.
 const FEED_READS_MAX: u32 = 2;
 
-/// Why events are not to be had.
+/// Errors of reading events.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FeedError {
-    /// The filter is no JSON of a filter.
+    /// The filter is not valid JSON of a filter.
     #[error("the filter cannot be read: {0}")]
     Json(serde_json::Error),
-    /// The filter makes no sense.
+    /// The filter is invalid.
     #[error("{0}")]
     Filter(#[from] FilterError),
-    /// The cursor is none.
+    /// The cursor is invalid.
     #[error("{0}")]
     Cursor(#[from] ParseCursorError),
     /// The cursor has the height of another block.
@@ -74,13 +74,13 @@ pub(crate) enum FeedError {
     /// Nothing is indexed yet.
     #[error("nothing is indexed yet")]
     Starting,
-    /// What is asked for is not indexed here.
+    /// The requested events are not indexed here.
     #[error("{0}")]
     NotIndexed(EventError),
-    /// What is asked for is not kept any more.
+    /// The requested history has been pruned.
     #[error("{0}")]
     HistoryNotKept(EventError),
-    /// The node was asked about a block and did not answer.
+    /// The node did not answer a look-up of a block.
     #[error("the Bitcoin node is not available")]
     NodeAway,
     /// There is no memory, or there are too many reads.
@@ -92,7 +92,7 @@ pub(crate) enum FeedError {
 }
 
 impl FeedError {
-    /// A stable word for it.
+    /// A stable code.
     pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::Json(_) | Self::Filter(_) => "invalid_filter",
@@ -108,7 +108,7 @@ impl FeedError {
         }
     }
 
-    /// Of an error of reading that is not about the position.
+    /// Converts an error of reading that is not about the position.
     fn of(error: EventError) -> Self {
         match error {
             EventError::WrongHeight => Self::WrongHeight,
@@ -123,7 +123,7 @@ impl FeedError {
     }
 }
 
-/// Where a client wants to begin.
+/// The start of a client's stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum From {
     /// With what comes after the newest block.
@@ -134,21 +134,21 @@ pub(crate) enum From {
     Cursor(Cursor),
 }
 
-/// What happened since a position.
+/// The events after a position.
 #[derive(Debug)]
 pub(crate) struct FeedPage {
     /// Events in order, as JSON.
     pub(crate) events: Vec<Box<RawValue>>,
-    /// The position after what was looked at.
+    /// The position after the last event that was read.
     pub(crate) cursor: String,
-    /// Whether there was nothing more.
+    /// Whether there are no further events.
     pub(crate) is_at_tip: bool,
 }
 
-/// What the node says of a block that the index does not hold.
-enum Known {
-    /// It is not in the node's best chain, and its parent is known now.
-    Left,
+/// State in the node of a block that the index does not hold.
+enum NodeBlock {
+    /// It is not in the node's best chain; its parent has been recorded.
+    Stale,
     /// It is in the node's best chain: the index is behind.
     Ahead,
 }
@@ -160,13 +160,13 @@ pub(crate) struct EventFeed {
     tips: Tips,
     prepared: PreparedFilters,
     reads: Semaphore,
-    /// Bytes of events and rows of undo records that all reads together may keep.
+    /// Bytes of events and rows of undo records that all reads together may hold.
     read_bytes_max: usize,
     checks: Semaphore,
 }
 
 impl EventFeed {
-    /// Events of `chain`; `node` is asked about blocks that left it before it was indexed here. Reads for webhooks keep at most
+    /// Events of `chain`; `node` is queried for stale blocks that were never indexed here. Reads for webhooks keep at most
     /// `read_bytes_max` together.
     pub(crate) fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>, read_bytes_max: usize) -> Self {
         Self {
@@ -180,7 +180,7 @@ impl EventFeed {
         }
     }
 
-    /// The one form of all filters that are equal to this one. Derives the scripts of descriptors, up to seconds, one filter at a time.
+    /// The canonical form of a filter. Derives the scripts of descriptors, up to seconds, one filter at a time.
     ///
     /// # Errors
     /// [`FeedError::Json`], [`FeedError::Filter`].
@@ -224,12 +224,12 @@ impl EventFeed {
         let position = Position::After(cursor.parse()?);
         let filter = self.prepared(filter).await?;
         let mut parents = BTreeMap::new();
-        // Half of the memory for one read and half for another, or all of it for one.
+        // Half of the memory for each of two reads, or all of it for one.
         let mut permits = 1;
         loop {
             let permit = self.reads.acquire_many(permits).await.map_err(|_| FeedError::Internal)?;
             let bytes_max = self.read_bytes_max / (FEED_READS_MAX / permits) as usize;
-            let (snapshot, network, filter, known) =
+            let (snapshot, network, filter, parents_copy) =
                 (self.chain.snapshot(), self.chain.network(), Arc::clone(&filter), parents.clone());
             let begun = Instant::now();
             let read = tokio::task::spawn_blocking(move || {
@@ -239,7 +239,7 @@ impl EventFeed {
                 let is_over = || begun.elapsed() > STEP_TIME;
                 let bounds = Bounds { events_max: count_max, ..step_bounds(&is_over) };
                 let mut reader = reader_of(&snapshot, network, Arc::new(may_keep));
-                advance(&mut reader, position, &filter, &known, &bounds)
+                advance(&mut reader, position, &filter, &parents_copy, &bounds)
             });
             let read = read.await.map_err(|_| FeedError::Internal)?;
             drop(permit);
@@ -247,8 +247,8 @@ impl EventFeed {
                 Ok(step) => return page(step),
                 Err(error) if error.is_out_of_memory() && permits < FEED_READS_MAX => permits = FEED_READS_MAX,
                 Err(EventError::UnknownBlock(block)) => match self.learn(block, &mut parents).await? {
-                    Known::Left => {}
-                    Known::Ahead => {
+                    NodeBlock::Stale => {}
+                    NodeBlock::Ahead => {
                         return Ok(FeedPage { events: Vec::new(), cursor: cursor.to_owned(), is_at_tip: true });
                     }
                 },
@@ -257,8 +257,8 @@ impl EventFeed {
         }
     }
 
-    /// Resolves when the newest block has changed, and after a second all the same: what came between the last look and this call is then
-    /// not waited for.
+    /// Resolves when the newest block has changed, and after [`CHANGED_WAIT_MAX`] in any case, since a change just before this call is
+    /// not seen.
     pub(crate) async fn changed(&self) {
         let mut tips = self.tips.subscribe();
         tips.mark_unchanged();
@@ -266,8 +266,8 @@ impl EventFeed {
     }
 
     async fn prepared(&self, filter: &RawValue) -> Result<Arc<PreparedFilter>, FeedError> {
-        if let Some(known) = self.prepared.get(filter.get()) {
-            return Ok(known);
+        if let Some(cached) = self.prepared.get(filter.get()) {
+            return Ok(cached);
         }
         let (network, text) = (self.chain.network(), filter.get().to_owned());
         let read = tokio::task::spawn_blocking(move || {
@@ -284,8 +284,12 @@ impl EventFeed {
         self.tips.subscribe()
     }
 
-    /// Asks the node about a block that the index does not know.
-    async fn learn(&self, block: BlockId, parents: &mut BTreeMap<BlockHash, BlockParent>) -> Result<Known, FeedError> {
+    /// Asks the node about a block that the index does not have.
+    async fn learn(
+        &self,
+        block: BlockId,
+        parents: &mut BTreeMap<BlockHash, BlockParent>,
+    ) -> Result<NodeBlock, FeedError> {
         #[derive(Deserialize)]
         struct Header {
             height: Height,
@@ -306,11 +310,11 @@ impl EventFeed {
             return Err(FeedError::WrongHeight);
         }
         if header.confirmations >= 0 {
-            return Ok(Known::Ahead);
+            return Ok(NodeBlock::Ahead);
         }
         let previous = header.previousblockhash.ok_or(FeedError::UnknownCursor)?;
         parents.insert(block.hash, BlockParent { height: header.height, previous });
-        Ok(Known::Left)
+        Ok(NodeBlock::Stale)
     }
 }
 
@@ -327,7 +331,7 @@ fn reader_of(snapshot: &Snapshot, network: Network, may_keep: MayKeep) -> EventR
     EventReader::new(snapshot, network, may_keep).with_unlisted_pools(pools)
 }
 
-/// Where a client begins, in a snapshot.
+/// The start position of a client in a snapshot.
 fn position_of(reader: &EventReader, snapshot: &Snapshot, from: From) -> Result<Position, FeedError> {
     let tip = snapshot.tip().map(|record| record.id);
     Ok(match from {

@@ -1,4 +1,4 @@
-//! Filters of webhooks that were read, by their text.
+//! A cache of parsed webhook filters by their text.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -6,49 +6,49 @@ use std::sync::Arc;
 use paraffin_events::PreparedFilter;
 use parking_lot::Mutex;
 
-/// Filters up to a size in memory; beyond it the oldest are let go of.
+/// Filters up to a size in memory; beyond it the oldest are evicted.
 pub(super) struct PreparedFilters {
     bytes_max: usize,
-    kept: Mutex<Kept>,
+    cache: Mutex<FilterCache>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct FilterCache {
     by_text: HashMap<Arc<str>, Arc<PreparedFilter>>,
-    /// The oldest first.
+    /// Texts in the order of insertion, for eviction.
     order: VecDeque<Arc<str>>,
     bytes: usize,
 }
 
 impl PreparedFilters {
     pub(super) fn new(bytes_max: usize) -> Self {
-        Self { bytes_max, kept: Mutex::default() }
+        Self { bytes_max, cache: Mutex::default() }
     }
 
     pub(super) fn get(&self, text: &str) -> Option<Arc<PreparedFilter>> {
-        self.kept.lock().by_text.get(text).map(Arc::clone)
+        self.cache.lock().by_text.get(text).map(Arc::clone)
     }
 
-    /// Keeps a filter. One that is too large by itself is not kept.
+    /// Caches a filter. One that is larger than the limit by itself is not cached.
     pub(super) fn insert(&self, text: &str, filter: Arc<PreparedFilter>) {
-        let (text, mut kept) = (Arc::<str>::from(text), self.kept.lock());
-        kept.bytes += bytes_of(&text, &filter);
-        match kept.by_text.insert(Arc::clone(&text), filter) {
-            // Two have read it at the same time.
-            Some(same) => kept.bytes -= bytes_of(&text, &same),
-            None => kept.order.push_back(text),
+        let (text, mut cache) = (Arc::<str>::from(text), self.cache.lock());
+        cache.bytes += bytes_of(&text, &filter);
+        match cache.by_text.insert(Arc::clone(&text), filter) {
+            // Two requests have parsed it at the same time.
+            Some(same) => cache.bytes -= bytes_of(&text, &same),
+            None => cache.order.push_back(text),
         }
-        while kept.bytes > self.bytes_max
-            && let Some(oldest) = kept.order.pop_front()
+        while cache.bytes > self.bytes_max
+            && let Some(oldest) = cache.order.pop_front()
         {
-            if let Some(filter) = kept.by_text.remove(&oldest) {
-                kept.bytes -= bytes_of(&oldest, &filter);
+            if let Some(filter) = cache.by_text.remove(&oldest) {
+                cache.bytes -= bytes_of(&oldest, &filter);
             }
         }
     }
 }
 
-/// About what a filter takes in memory, with its text.
+/// Approximate memory of a filter and its text, bytes.
 fn bytes_of(text: &str, filter: &PreparedFilter) -> usize {
     text.len() + filter.bytes()
 }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_filters_are_let_go_of_and_memory_stays_bounded() {
+    fn the_oldest_filters_are_evicted_and_memory_stays_bounded() {
         let one = bytes_of("00", &filter(1));
         let filters = PreparedFilters::new(10 * one);
         for number in 0..30 {
@@ -76,10 +76,10 @@ mod tests {
         }
         let there: Vec<bool> = (0..30).map(|number| filters.get(&format!("{number:02}")).is_some()).collect();
         assert_eq!(there, (0..30).map(|number| number >= 20).collect::<Vec<_>>());
-        // One that is larger than all of it.
+        // One filter that is larger than the whole cache.
         filters.insert("99", filter(100));
         assert!(filters.get("99").is_none());
-        let kept = filters.kept.lock();
-        assert_eq!((kept.bytes, kept.by_text.len(), kept.order.len()), (0, 0, 0));
+        let cache = filters.cache.lock();
+        assert_eq!((cache.bytes, cache.by_text.len(), cache.order.len()), (0, 0, 0));
     }
 }

@@ -8,10 +8,10 @@ use tokio::sync::watch;
 
 use crate::state::ChainState;
 
-/// How often it looks.
+/// Polling interval.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// The newest block of a chain, for all who wait for the next one.
+/// Publishes the newest block of a chain to its subscribers.
 pub(super) struct Tips {
     chain: Weak<dyn ChainState>,
     receiver: OnceLock<watch::Receiver<Option<BlockId>>>,
@@ -22,7 +22,7 @@ impl Tips {
         Self { chain, receiver: OnceLock::new() }
     }
 
-    /// Begins to look with the first who asks. To be called within the runtime.
+    /// Starts polling with the first subscriber. Must be called within the runtime.
     pub(super) fn subscribe(&self) -> watch::Receiver<Option<BlockId>> {
         let begin = || {
             let (sender, receiver) = watch::channel(self.chain.upgrade().and_then(|chain| newest(chain.as_ref())));
@@ -37,7 +37,7 @@ fn newest(chain: &dyn ChainState) -> Option<BlockId> {
     chain.snapshot().tip().map(|record| record.id)
 }
 
-/// Looks until the chain is gone.
+/// Polls until the chain is dropped.
 async fn look(chain: Weak<dyn ChainState>, sender: watch::Sender<Option<BlockId>>) {
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! One request asked of one instance after the other, and what becomes of the answer.
+//! Sends one request to one instance after the other until one answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,38 +25,38 @@ use crate::state::RequestContext;
 use crate::trace::{TRACEPARENT, UpstreamSpan};
 use crate::websocket;
 
-/// Answers up to this size are read whole before the caller hears of them, so that another instance can be asked when one breaks
-/// off; of larger ones so much.
+/// Bytes of an answer that are read before any are sent to the caller, so that another instance can be asked when one fails
+/// midway.
 const HELD_BYTES_MAX: usize = 1 << 20;
 /// How long an instance may pause within a long answer.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 /// Headers of a request that are passed on to an instance.
-const ASKED_WITH: [HeaderName; 3] = [ACCEPT, CONTENT_TYPE, IF_NONE_MATCH];
+const REQUEST_HEADERS: [HeaderName; 3] = [ACCEPT, CONTENT_TYPE, IF_NONE_MATCH];
 /// Headers of an instance's answer that are passed on to the caller.
-const TOLD: [HeaderName; 7] =
+const ANSWER_HEADERS: [HeaderName; 7] =
     [ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS];
 
 /// An answer of an instance.
 pub(crate) struct Forwarded {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    /// Of the chain data in it, as the instance says.
+    /// Height of the chain data in it, as the instance reports it.
     pub(crate) height: Option<u32>,
     pub(crate) body: Received,
 }
 
-/// What has been read of a body.
+/// The received part of a body.
 pub(crate) enum Received {
     Whole(Bytes),
     Beginning(Box<Streamed>),
-    /// The instance speaks another protocol from here on.
+    /// The connection was upgraded to another protocol.
     Stream(OnUpgrade),
 }
 
 impl Forwarded {
-    /// The same, with what has been read of its body among the bytes that the process holds.
+    /// Counts the received part of its body among the bytes that the process holds.
     pub(super) async fn held(mut self, context: &RequestContext) -> Result<Self, Refusal> {
         let read = match &mut self.body {
             Received::Whole(body) => body,
@@ -68,15 +68,15 @@ impl Forwarded {
     }
 }
 
-/// Why an instance gave no answer that can be handed on.
+/// Failure of a request to an instance.
 enum Failure {
-    /// It cannot have got the request.
+    /// The request was not sent.
     NotSent(String),
-    /// It may have got it.
+    /// The request may have been received.
     Broken(String),
-    /// It refuses us, before it has done anything.
+    /// It refuses our key, before it has done anything.
     Refused(StatusCode),
-    /// It answers that it cannot serve now.
+    /// It answers 503: it cannot serve now.
     NotNow(Box<Forwarded>),
 }
 
@@ -93,7 +93,7 @@ impl Failure {
 }
 
 impl Upstreams {
-    /// Asks the instances in their order; the first once more when all have failed, for a connection may just have grown old.
+    /// Asks the instances in their order; the first once more when all have failed, since its pooled connection may have been stale.
     pub(super) async fn ask_in_turn(&self, request: &Admitted<'_>) -> Result<Forwarded, Refusal> {
         let key = self.key.reveal();
         let path = rules::path_of(&request.route.target, &key).ok_or(Refusal::NotFound)?;
@@ -105,11 +105,11 @@ impl Upstreams {
         let mut refusal = Refusal::UpstreamUnavailable;
         let mut not_now = None;
         for instance in order.iter().chain(order.first()) {
-            let place = self.instances.iter().position(|known| Arc::ptr_eq(known, instance)).unwrap_or_default();
-            let span = UpstreamSpan::begin(&request.head.method, place);
-            let asked = self.ask(instance, &path, request, is_repeatable, span.traceparent()).await;
-            span.end(asked.as_ref().map(|answer| answer.status).map_err(Failure::kind));
-            match asked {
+            let index = self.instances.iter().position(|known| Arc::ptr_eq(known, instance)).unwrap_or_default();
+            let span = UpstreamSpan::begin(&request.head.method, index);
+            let outcome = self.ask(instance, &path, request, is_repeatable, span.traceparent()).await;
+            span.end(outcome.as_ref().map(|answer| answer.status).map_err(Failure::kind));
+            match outcome {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::NotSent(reason)) => self.failed(instance, &reason),
                 Err(Failure::Broken(reason)) => {
@@ -119,7 +119,7 @@ impl Upstreams {
                     }
                 }
                 Err(Failure::Refused(status)) => {
-                    self.told(instance, &format!("HTTP {}: check [upstream] key", status.as_u16()));
+                    self.log_failure(instance, &format!("HTTP {}: check [upstream] key", status.as_u16()));
                     refusal = Refusal::UpstreamRefused;
                 }
                 Err(Failure::NotNow(answer)) => {
@@ -135,30 +135,30 @@ impl Upstreams {
 
     fn failed(&self, instance: &Arc<Instance>, reason: &str) {
         instance.failed();
-        self.told(instance, reason);
+        self.log_failure(instance, reason);
     }
 
-    fn told(&self, instance: &Arc<Instance>, reason: &str) {
-        let place = self.instances.iter().position(|known| Arc::ptr_eq(known, instance));
-        tracing::warn!(instance = place, reason = %crate::redact::redact(reason), "an instance gave no answer");
+    fn log_failure(&self, instance: &Arc<Instance>, reason: &str) {
+        let index = self.instances.iter().position(|known| Arc::ptr_eq(known, instance));
+        tracing::warn!(instance = index, reason = %crate::redact::redact(reason), "an instance gave no answer");
     }
 
     async fn ask(
         &self,
         instance: &Instance,
         path: &str,
-        asked: &Admitted<'_>,
+        admitted: &Admitted<'_>,
         is_repeatable: bool,
         traceparent: Option<String>,
     ) -> Result<Forwarded, Failure> {
-        let request = request(&instance.base, path, asked, traceparent)
+        let request = request(&instance.base, path, admitted, traceparent)
             .ok_or_else(|| Failure::NotSent("no address".to_owned()))?;
         let exchange = async {
             let response = self.client.request(request).await.map_err(|error| {
                 let reason = describe(&error);
                 if error.is_connect() { Failure::NotSent(reason) } else { Failure::Broken(reason) }
             })?;
-            receive(response, asked).await
+            receive(response, admitted).await
         };
         if !is_repeatable {
             return exchange.await;
@@ -171,12 +171,17 @@ impl Upstreams {
     }
 }
 
-fn request(base: &str, path: &str, asked: &Admitted<'_>, traceparent: Option<String>) -> Option<Request<Full<Bytes>>> {
-    let Parts { method, uri, headers, .. } = asked.head;
+fn request(
+    base: &str,
+    path: &str,
+    admitted: &Admitted<'_>,
+    traceparent: Option<String>,
+) -> Option<Request<Full<Bytes>>> {
+    let Parts { method, uri, headers, .. } = admitted.head;
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let verb = if *method == Method::HEAD { Method::GET } else { method.clone() };
     let mut request = Request::builder().method(verb).uri(format!("{base}{path}{query}"));
-    for name in ASKED_WITH {
+    for name in REQUEST_HEADERS {
         if let Some(value) = headers.get(&name) {
             request = request.header(name, value);
         }
@@ -186,25 +191,25 @@ fn request(base: &str, path: &str, asked: &Admitted<'_>, traceparent: Option<Str
             request = request.header(name, value);
         }
     }
-    request = request.header(REQUEST_ID, asked.id.value());
+    request = request.header(REQUEST_ID, admitted.id.value());
     if let Some(traceparent) = traceparent {
         request = request.header(TRACEPARENT, traceparent);
     }
-    request.body(Full::new(asked.body.clone())).ok()
+    request.body(Full::new(admitted.body.clone())).ok()
 }
 
-/// Reads an answer as far as it is held, and judges it.
-async fn receive(mut response: Response<Incoming>, asked: &Admitted<'_>) -> Result<Forwarded, Failure> {
+/// Reads an answer up to [`HELD_BYTES_MAX`] and classifies it.
+async fn receive(mut response: Response<Incoming>, admitted: &Admitted<'_>) -> Result<Forwarded, Failure> {
     let upgraded = hyper::upgrade::on(&mut response);
     let (head, body) = response.into_parts();
     // Every instance repeats the id of a request; a proxy's page does not.
-    if head.headers.get(REQUEST_ID) != Some(&asked.id.value()) {
+    if head.headers.get(REQUEST_ID) != Some(&admitted.id.value()) {
         return Err(Failure::Broken(format!("HTTP {} that is no instance's", head.status.as_u16())));
     }
     if matches!(head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS) {
         return Err(Failure::Refused(head.status));
     }
-    if head.status == StatusCode::SWITCHING_PROTOCOLS && asked.head.headers.contains_key(UPGRADE) {
+    if head.status == StatusCode::SWITCHING_PROTOCOLS && admitted.head.headers.contains_key(UPGRADE) {
         return Ok(Forwarded {
             status: head.status,
             headers: head.headers,
@@ -218,7 +223,7 @@ async fn receive(mut response: Response<Incoming>, asked: &Admitted<'_>) -> Resu
     let length = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let body = hold(body, length).await?;
     let mut headers = HeaderMap::new();
-    for name in TOLD {
+    for name in ANSWER_HEADERS {
         if let Some(value) = head.headers.get(&name) {
             headers.insert(name, value.clone());
         }
@@ -238,7 +243,7 @@ async fn receive(mut response: Response<Incoming>, asked: &Admitted<'_>) -> Resu
     Err(Failure::NotNow(Box::new(answer)))
 }
 
-/// Whether an instance turns everybody away because it cannot consult its own key store.
+/// Whether an instance refuses every request because it cannot consult its own key store.
 fn is_about_its_own_keys(body: &Received) -> bool {
     #[derive(Deserialize)]
     struct Coded {

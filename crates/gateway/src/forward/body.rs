@@ -1,4 +1,4 @@
-//! The body of an answer: all of it at hand, or its beginning and the rest on its way.
+//! The body of an answer: complete, or partly read and still being received.
 
 use std::io;
 use std::pin::Pin;
@@ -14,11 +14,11 @@ use crate::events::EventBody;
 
 /// The body of an answer of this server.
 pub(crate) enum AnswerBody {
-    /// All of it.
+    /// A complete body.
     Whole(Full<Bytes>),
-    /// What an instance is still sending.
+    /// A body that an instance is still sending.
     Streamed(Box<Streamed>),
-    /// What goes on until the client has gone.
+    /// A stream that ends when the client disconnects.
     Events(Box<EventBody>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum AnswerBody {
 pub(crate) struct Streamed {
     begin: Option<Bytes>,
     rest: Incoming,
-    /// Bytes in all, where the instance said so.
+    /// Total bytes, if the instance sent `Content-Length`.
     length: Option<u64>,
     patience: Duration,
     waiting: Pin<Box<Sleep>>,
@@ -37,7 +37,7 @@ impl Streamed {
         Self { begin: Some(begin), rest, length, patience, waiting: Box::pin(tokio::time::sleep(patience)) }
     }
 
-    /// What has been read, as long as nothing has been sent.
+    /// The part that has been read, before any of it is sent.
     pub(super) fn begin_mut(&mut self) -> &mut Bytes {
         self.begin.get_or_insert_default()
     }

@@ -1,4 +1,4 @@
-//! One instance, and whether it is well.
+//! One instance and its health.
 
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,36 +12,36 @@ use paraffin_web::{HttpsClient, describe, read_body};
 use serde::Deserialize;
 use tokio::sync::watch;
 
-/// Time between two questions for its health.
+/// Time between two health checks.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long such a question may take.
+/// Time-out of a health check.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
-/// Largest answer about health.
+/// Largest answer to a health check, bytes.
 const HEALTH_BYTES_MAX: usize = 64 << 10;
 
-/// What is known of an instance.
+/// Last known state of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Not asked yet.
+    /// Not checked yet.
     Unknown,
     /// It answers.
     Ready {
-        /// Of its index.
+        /// Height of its index.
         height: Height,
-        /// Whether nothing that it needs is away.
+        /// Whether its health is `ok`, not `degraded`.
         is_well: bool,
     },
-    /// It answers that it is not ready: it starts, or stops.
+    /// It reports that it is not ready: it is starting or stopping.
     NotReady,
-    /// It does not answer, or is none of ours.
+    /// It does not answer, or is not an instance of this network.
     Away,
 }
 
 pub(super) struct Instance {
-    /// What stands before the path of every request; never disclosed.
+    /// Prefix of the URL of every request; never disclosed.
     pub(super) base: String,
     standing: watch::Sender<Standing>,
-    /// A request failed since its health was asked for.
+    /// A request has failed since the last health check.
     has_failed: AtomicBool,
 }
 
@@ -62,12 +62,12 @@ impl Instance {
         }
     }
 
-    /// A request failed: until its health is asked for again others are asked first.
+    /// Records a failed request: other instances are asked first until the next health check.
     pub(super) fn failed(&self) {
         self.has_failed.store(true, Ordering::Relaxed);
     }
 
-    /// Those with the lowest are asked first.
+    /// Sort key: instances with the lowest rank are asked first.
     pub(super) fn rank(&self) -> (bool, u8) {
         let rank = match self.standing() {
             Standing::Ready { .. } => 0,
@@ -78,7 +78,7 @@ impl Instance {
         (self.has_failed.load(Ordering::Relaxed), rank)
     }
 
-    /// Ends once the instance is found to have gone away from now on.
+    /// Resolves when a later health check finds the instance unreachable.
     pub(super) async fn goes_away(&self) {
         let mut standing = self.standing.subscribe();
         while standing.changed().await.is_ok() {
@@ -89,7 +89,7 @@ impl Instance {
     }
 }
 
-/// The part of an instance's health that is looked at.
+/// The members of an instance's health that are read.
 #[derive(Deserialize)]
 struct Health {
     status: String,
@@ -98,10 +98,10 @@ struct Health {
     height: Option<Height>,
 }
 
-/// Asks for the health of an instance until the instance is dropped.
-pub(super) fn watch(place: usize, instance: Weak<Instance>, client: HttpsClient, network: Network) {
+/// Checks the health of an instance until it is dropped.
+pub(super) fn watch(index: usize, instance: Weak<Instance>, client: HttpsClient, network: Network) {
     tokio::spawn(async move {
-        let mut told = Standing::Unknown;
+        let mut logged = Standing::Unknown;
         loop {
             let Some(instance) = instance.upgrade() else { return };
             let found = match tokio::time::timeout(LOOK_TIMEOUT, look(&instance.base, &client, network)).await {
@@ -110,11 +110,11 @@ pub(super) fn watch(place: usize, instance: Weak<Instance>, client: HttpsClient,
                 Err(_) => Err("no answer in time".to_owned()),
             };
             let standing = *found.as_ref().unwrap_or(&Standing::Away);
-            if std::mem::discriminant(&standing) != std::mem::discriminant(&told) {
+            if std::mem::discriminant(&standing) != std::mem::discriminant(&logged) {
                 let reason = found.as_ref().err().map(|reason| crate::redact::redact(reason));
-                tracing::warn!(instance = place, ?standing, reason, "an instance behind this gateway has changed");
+                tracing::warn!(instance = index, ?standing, reason, "an instance behind this gateway has changed");
             }
-            told = standing;
+            logged = standing;
             instance.has_failed.store(false, Ordering::Relaxed);
             instance.standing.send_if_modified(|known| std::mem::replace(known, standing) != standing);
             drop(instance);
@@ -125,11 +125,11 @@ pub(super) fn watch(place: usize, instance: Weak<Instance>, client: HttpsClient,
 
 async fn look(base: &str, client: &HttpsClient, network: Network) -> Result<Standing, String> {
     let request = Request::builder().uri(format!("{base}/v4/api/health")).body(Full::<Bytes>::default());
-    let request = request.map_err(|_| "the address cannot be asked".to_owned())?;
+    let request = request.map_err(|_| "the address is invalid".to_owned())?;
     let response = client.request(request).await.map_err(|error| describe(&error))?;
     let status = response.status();
     if !matches!(status, StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE) {
-        return Err(format!("HTTP {} where its health was asked for", status.as_u16()));
+        return Err(format!("HTTP {} for a health check", status.as_u16()));
     }
     let body = read_body(response, HEALTH_BYTES_MAX).await.map_err(|error| error.to_string())?;
     let health: Health = serde_json::from_slice(&body).map_err(|_| "no health in its answer".to_owned())?;

@@ -1,8 +1,8 @@
-//! A gateway without a store: who may call and how much is decided here, what is asked is handed to instances that have an index
+//! A gateway without a store: it authenticates and rate-limits callers, and forwards their requests to instances that have an index
 //! (`docs/decisions/0023`).
 //!
-//! Instances are asked with a key of our own; the caller's stays here. What only reads is asked again of the next instance when
-//! one does not answer; what may change something is sent once.
+//! Requests are forwarded with a key of our own; the caller's key is never passed on. Requests that only read are repeated with the
+//! next instance when one does not answer; those that may change state are sent once.
 
 mod answer;
 mod body;
@@ -40,11 +40,11 @@ pub(crate) use answer::{Forwarded, Received};
 pub(crate) use body::{AnswerBody, Streamed};
 use instance::{Instance, Standing};
 
-/// How long a connection to an instance may take to be made.
+/// Time-out of a connection attempt to an instance.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an idle connection is kept: shorter than an instance keeps it.
 const POOL_IDLE: Duration = Duration::from_secs(5);
-/// Of the requests that are handed to instances at the same time, one caller has one of so many parts.
+/// One caller may have one of so many parts of the concurrent requests to instances.
 const FORWARD_PARTS: usize = 4;
 /// Idle connections kept for an instance.
 const POOL_SIZE_MAX: usize = 256;
@@ -59,13 +59,13 @@ pub struct Upstreams {
 }
 
 impl Upstreams {
-    /// Begins to watch the instances at these addresses (`http` or `https`, without a query), which know us by `key`. They are
-    /// asked in this order, those that are well before the others.
+    /// Begins to watch the instances at these addresses (`http` or `https`, without a query), which identify us by `key`. They are
+    /// asked in this order, healthy ones first.
     pub fn start(network: Network, addresses: &[Uri], key: ApiKey, limits: &Limits) -> Arc<Self> {
         let client = Connections { timeout: CONNECT_TIMEOUT, idle: POOL_IDLE, per_host: POOL_SIZE_MAX }.https();
         let instances: Vec<Arc<Instance>> = addresses.iter().map(|uri| Arc::new(Instance::new(uri))).collect();
-        for (place, instance) in instances.iter().enumerate() {
-            instance::watch(place, Arc::downgrade(instance), client.clone(), network);
+        for (index, instance) in instances.iter().enumerate() {
+            instance::watch(index, Arc::downgrade(instance), client.clone(), network);
         }
         let requests = FairSemaphore::new(limits.forwarded_requests_max, FORWARD_PARTS);
         Arc::new(Self { network, instances, key, client, requests })
@@ -73,13 +73,13 @@ impl Upstreams {
 
     /// Reports which instances answer.
     pub(crate) fn measure(&self, meter: &Meter<'_>) {
-        for (place, instance) in self.instances.iter().enumerate() {
+        for (index, instance) in self.instances.iter().enumerate() {
             let is_ready = matches!(instance.standing(), Standing::Ready { .. });
             let text = "1 when the instance behind this gateway answers that it is well";
             meter.gauge(
                 "paraffin_upstream_ready",
                 text,
-                &[("instance", &place.to_string())],
+                &[("instance", &index.to_string())],
                 if is_ready { 1.0 } else { 0.0 },
             );
         }
@@ -96,7 +96,7 @@ impl Upstreams {
         self.in_order().first().and_then(|instance| instance.height())
     }
 
-    /// The instances, those first that should be asked first.
+    /// The instances in the order in which they should be asked.
     fn in_order(&self) -> Vec<&Arc<Instance>> {
         let mut instances: Vec<&Arc<Instance>> = self.instances.iter().collect();
         instances.sort_by_key(|instance| instance.rank());
@@ -160,7 +160,7 @@ fn no_node() -> NodeError {
     NodeError::Unavailable("this gateway has no node".to_owned())
 }
 
-/// Answers a request that has been let in.
+/// Answers an admitted request.
 ///
 /// # Errors
 /// A refusal in the form of the path, or that an admin key is needed.
@@ -172,7 +172,7 @@ pub(crate) async fn answer(
     id: &RequestId,
     body: &mut RequestBody,
 ) -> Result<Answered, Refused> {
-    // The endpoints of an instance belong to its accounts; ours are all one of them.
+    // Webhook endpoints belong to accounts of the instance, and all of our accounts share one there.
     if matches!(route.target, Target::Surface(KeyedSurface::Webhooks, _)) {
         return Err(Refusal::SurfaceNotAvailable.into());
     }
@@ -209,15 +209,15 @@ pub(crate) async fn answer(
     }
 }
 
-/// Who answered.
+/// The origin of an answer.
 pub(crate) enum Answered {
-    /// This gateway: it was about its accounts, or it keeps a stream to an instance.
+    /// This gateway: a request about its accounts, or a stream that it relays.
     Own(Reply),
     /// An instance.
     Forwarded(Forwarded),
 }
 
-/// A request that has been let in, with its whole body.
+/// An admitted request with its whole body.
 struct Admitted<'a> {
     caller: CallerId,
     route: &'a Route,
@@ -226,7 +226,7 @@ struct Admitted<'a> {
     body: Bytes,
 }
 
-/// Whether only an admin may do this, which the instance cannot know from our key.
+/// Whether only an admin may do this, which the instance cannot check by our key.
 fn needs_admin(target: &Target, verb: &Method) -> bool {
     let Target::Surface(surface, tail) = target else { return false };
     let name = match surface {
@@ -238,7 +238,7 @@ fn needs_admin(target: &Target, verb: &Method) -> bool {
     *verb == Method::POST && tail.first().is_some_and(|first| first == name)
 }
 
-/// Whether bodies may carry transactions, events or archives. The instance has the last word.
+/// Whether bodies may carry transactions, events or archives; the instance applies the exact limit.
 fn takes_large_body(target: &Target) -> bool {
     use KeyedSurface::{Esplora, Explorer, Mempool, Orderbook};
     match target {
@@ -248,7 +248,7 @@ fn takes_large_body(target: &Target) -> bool {
     }
 }
 
-/// Answers `admin_*` and nothing else: the accounts are those of this gateway, which no instance knows.
+/// Answers only `admin_*`, for the accounts of this gateway.
 struct Accounts;
 
 impl RpcSurface for Accounts {

@@ -1,4 +1,4 @@
-//! What a request would do, as far as its path and its bytes show.
+//! Classifies requests by their path and bytes: whether they only read, and whether they manage accounts.
 
 use hyper::Method;
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use crate::jsonrpc::nests_deeper_than;
 use crate::routes::{ErrorForm, KeyedSurface, Route, Target, push_encoded};
 
-/// Parts of the names of all methods that may change something. A text in which one stands somewhere is taken for one that does.
+/// Parts of the names of all methods that may change state. A body that contains one of them counts as changing.
 const CHANGES: [&[u8]; 8] =
     [b"sendraw", b"package", b"broadcast", b"post", b"evalscript", b"evalsaved", b"savescript", b"admin_"];
 
-/// Whether the request only reads, so that it may be sent again after an instance has had it.
+/// Whether the request only reads, so that it may be sent again after an instance has received it.
 pub(super) fn is_repeatable(route: &Route, verb: &Method, body: &[u8]) -> bool {
     if let Target::Surface(KeyedSurface::Esplora, tail) = &route.target
         && tail.first().is_some_and(|first| first == "broadcast")
@@ -29,24 +29,24 @@ pub(super) fn is_repeatable(route: &Route, verb: &Method, body: &[u8]) -> bool {
     }
 }
 
-/// Whether some text in the body begins as the methods that manage accounts do. What cannot be read is taken for one that does
-/// when it could hide such a name.
+/// Whether a string in the body begins with `admin_`, as methods that manage accounts do. A body that cannot be parsed and may hide
+/// such a name counts as well.
 pub(super) fn names_admin(body: &[u8], depth_max: usize) -> bool {
     if !holds(body, b"admin_") && !holds(body, b"\\u") {
         return false;
     }
-    // Not looked into, so it may name anything. The instance may take what is too deep for us.
+    // Not parsed, so it may name anything; the instance may accept deeper nesting.
     if nests_deeper_than(body, depth_max) {
         return true;
     }
-    serde_json::from_slice(body).map_or(true, |body: Value| tells_of_admin(&body))
+    serde_json::from_slice(body).map_or(true, |body: Value| contains_admin_text(&body))
 }
 
-fn tells_of_admin(value: &Value) -> bool {
+fn contains_admin_text(value: &Value) -> bool {
     match value {
         Value::String(text) => text.starts_with("admin_"),
-        Value::Array(values) => values.iter().any(tells_of_admin),
-        Value::Object(members) => members.values().any(tells_of_admin),
+        Value::Array(values) => values.iter().any(contains_admin_text),
+        Value::Object(members) => members.values().any(contains_admin_text),
         _ => false,
     }
 }
@@ -55,11 +55,11 @@ fn holds(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(text, word).is_some()
 }
 
-/// The path of a request at an instance that knows us by `key`. Every segment is escaped, so that it stays one.
+/// The path of a request at an instance that identifies us by `key`. Each segment is percent-encoded, so that it stays one.
 pub(super) fn path_of(target: &Target, key: &str) -> Option<String> {
     let (begin, tail): (String, &[String]) = match target {
         Target::Main => (format!("/v4/{key}"), &[]),
-        // The two words more keep what is a route here from being a surface there.
+        // The prefix `api/v1` keeps a route here from being taken for a surface there.
         Target::Rest(segments) => (format!("/v4/{key}/api/v1"), segments),
         Target::Opi(segments) => (format!("/v4/{key}/opi"), segments),
         Target::Surface(KeyedSurface::Explorer, tail) => (format!("/api/v1/{key}"), tail),

@@ -19,7 +19,7 @@ use crate::state::RequestContext;
 use crate::surfaces::{RpcResult, RpcSurface};
 use crate::trace::{self, CallSpan};
 
-/// The answer to a whole body; without a text there was nothing to answer (204).
+/// The answer to a whole body; no text means 204, for notifications only.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) body: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestC
         Ok(Body::Single(request)) => single(surface.as_ref(), context, request).await,
         Ok(Body::Batch(entries)) => {
             let entries: Vec<Box<RawValue>> = entries.into_iter().map(ToOwned::to_owned).collect();
-            // Boxed, so that the many single requests need not make room for it.
+            // Boxed, so that the future of the more frequent single requests stays small.
             let body = Box::pin(batch(Arc::clone(surface), context, entries)).await;
             let status = if body.is_some() { StatusCode::OK } else { StatusCode::NO_CONTENT };
             Answer { status, body }
@@ -42,7 +42,7 @@ pub(crate) async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestC
     }
 }
 
-/// About the bytes of an answer.
+/// Approximate size of an answer, bytes.
 fn answer_bytes(id: Option<&RawValue>, outcome: &RpcResult) -> usize {
     /// Everything but the result and the id.
     const ENVELOPE_BYTES: usize = 64;
@@ -55,7 +55,7 @@ fn write_one(flavour: Flavour, id: Option<&RawValue>, outcome: &RpcResult) -> St
     out
 }
 
-/// One request, run in the time that it is given, or not run. `None`: a notification, to which there is no answer.
+/// Runs one request within its time limit. `None` for a notification, which has no answer.
 async fn run<'a>(
     surface: &dyn RpcSurface,
     context: &RequestContext,
@@ -144,7 +144,7 @@ async fn batch(
                 let answered = run(surface.as_ref(), &context, read_request(raw), time, &mut span).await;
                 drop(span);
                 if let Some((id, mut outcome)) = answered {
-                    // What is kept is counted before it is kept. Errors are short, and no more of them than entries.
+                    // Answers are counted before they are held. Errors are short and at most one for each entry, so that they are not counted.
                     if outcome.is_ok() && !budget.take_bytes(&context, answer_bytes(id, &outcome)).await {
                         outcome = Err(ApiError::response_too_large());
                     }
@@ -156,7 +156,7 @@ async fn batch(
         };
         workers.spawn(paraffin_spans::in_current(worker.in_current_span()));
     }
-    // Every call ends by the deadline, so this does too; dropping the set ends what is left when the caller goes away.
+    // Every call ends by the deadline, so this does too; dropping the set cancels the rest when the caller disconnects.
     while workers.join_next().await.is_some() {}
     let answers = std::mem::take(&mut *answers.lock());
     if context.budget().is_overloaded() {
@@ -165,7 +165,7 @@ async fn batch(
     join(answers)
 }
 
-/// Joins the answers. Each is freed as soon as it stands in the whole.
+/// Joins the answers. Each is freed as soon as it has been copied.
 fn join(answers: Vec<Option<String>>) -> Option<String> {
     let bytes: usize = answers.iter().flatten().map(|answer| answer.len() + 1).sum();
     let mut out = String::with_capacity(bytes + 1);

@@ -16,7 +16,7 @@ pub enum Flavour {
     Bitcoind,
 }
 
-/// A request whose envelope is right.
+/// A request with a valid envelope.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     /// `None`: a notification. `null` is an id.
@@ -25,15 +25,15 @@ pub(super) struct Request<'a> {
     pub(super) params: Option<&'a RawValue>,
 }
 
-/// A request whose envelope is wrong, with the id to answer to.
+/// A request with an invalid envelope, and the id for its answer.
 #[derive(Debug)]
 pub(super) struct BadRequest<'a> {
     pub(super) id: Option<&'a RawValue>,
     pub(super) error: ApiError,
 }
 
-/// The members of a request object. One reader would take the first of two that have one name, and another the last; so such a
-/// request means nothing.
+/// The members of a request object. Of two with the same name one parser takes the first and another the last, so such a
+/// request is invalid.
 #[derive(Default)]
 struct Members<'a> {
     jsonrpc: Option<&'a RawValue>,
@@ -131,7 +131,7 @@ pub(super) enum Body<'a> {
     Batch(Vec<&'a RawValue>),
 }
 
-/// Reads a body. The errors are those that have no id to answer to.
+/// Reads a body. Errors are those that are answered without an id.
 pub(super) fn read_body(body: &[u8], depth_max: usize, entries_max: usize) -> Result<Body<'_>, ApiError> {
     if super::nests_deeper_than(body, depth_max) {
         return Err(ApiError::invalid_request(format!("the body is nested deeper than {depth_max} levels")));
@@ -156,7 +156,7 @@ pub(super) fn read_body(body: &[u8], depth_max: usize, entries_max: usize) -> Re
     Ok(Body::Batch(entries))
 }
 
-/// What stands around result and id.
+/// Bytes of an answer around result and id.
 const ENVELOPE_BYTES: usize = r#"{"jsonrpc":"2.0","result":,"error":null,"id":}"#.len();
 
 /// Writes one answer.

@@ -6,10 +6,10 @@ use super::envelope::{BadRequest, Body, Request, read_body, read_request, write_
 use super::{Flavour, scan};
 use crate::errors::ApiError;
 
-/// One entry of a body as the envelope understands it, and what would be answered to it.
+/// One parsed entry of a body, and the answers to it.
 #[derive(Debug)]
 pub struct Entry {
-    /// As it was written; `None` for a notification, and for what has no id that could be answered to.
+    /// The id as it was written; `None` for a notification and for a request without a usable id.
     pub id: Option<String>,
     /// The method; or the code of the refusal.
     pub method: Result<String, i64>,

@@ -1,16 +1,16 @@
-//! Looks into JSON text without parsing it, for what must be known before it may be parsed.
+//! Scans JSON text without parsing it, for checks that must come before parsing.
 
-/// How names begin that the JSON library gives a meaning of its own: it reads the text behind them as JSON once more, so that
-/// brackets hide in it.
+/// Prefix of names that are special to `serde_json`: it parses the string behind them as JSON again, so that brackets in a string
+/// can nest.
 const PRIVATE_NAMES: &[u8] = b"$serde_json::private::";
 
-/// Whether arrays and objects nest deeper than `limit`, or may do so behind a name of the library's own. Text that is no JSON gives
-/// some answer, and never a panic.
+/// Whether arrays and objects nest deeper than `limit`, or may do so behind a private name of the library. For text that is not JSON
+/// the result is unspecified, but it never panics.
 pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
     let mut depth = 0_usize;
     let mut in_string = false;
     let mut escaped = false;
-    for (place, &byte) in text.iter().enumerate() {
+    for (index, &byte) in text.iter().enumerate() {
         if in_string {
             match byte {
                 _ if escaped => escaped = false,
@@ -21,7 +21,7 @@ pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
             continue;
         }
         match byte {
-            b'"' if begins_private(&text[place + 1..]) => return true,
+            b'"' if begins_private(&text[index + 1..]) => return true,
             b'"' => in_string = true,
             b'[' | b'{' => {
                 depth += 1;
@@ -36,7 +36,7 @@ pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
     false
 }
 
-/// Whether the content of a string begins with [`PRIVATE_NAMES`], written in whichever way.
+/// Whether the content of a string begins with [`PRIVATE_NAMES`], escaped or not.
 fn begins_private(content: &[u8]) -> bool {
     let mut rest = content;
     for &expected in PRIVATE_NAMES {
@@ -55,7 +55,7 @@ fn begins_private(content: &[u8]) -> bool {
     true
 }
 
-/// The `method` of a single request, found in the beginning of its body; `None` when it does not stand there.
+/// The `method` of a single request, found in the beginning of its body; `None` when it is not there.
 ///
 /// A body larger than the ordinary limit is read on only for methods that may have one, so the method must come before the
 /// large parameter, as in what all known clients send.
@@ -91,7 +91,7 @@ fn skip_space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The bytes between the quotes, escapes left as they are, and the place after the closing quote.
+/// The bytes between the quotes, escapes left as they are, and the offset after the closing quote.
 fn string_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
     if text.get(at) != Some(&b'"') {
         return None;
@@ -107,29 +107,29 @@ fn string_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
     }
 }
 
-/// The place after the value that starts at `at`.
+/// The offset after the value that starts at `at`.
 fn skip_value(text: &[u8], at: usize) -> Option<usize> {
     let mut depth = 0_usize;
-    let mut place = at;
+    let mut offset = at;
     loop {
-        match text.get(place)? {
-            b'"' => place = string_at(text, place)?.1,
+        match text.get(offset)? {
+            b'"' => offset = string_at(text, offset)?.1,
             b'[' | b'{' => {
                 depth += 1;
-                place += 1;
+                offset += 1;
             }
             b']' | b'}' => {
                 if depth == 0 {
-                    return Some(place);
+                    return Some(offset);
                 }
                 depth -= 1;
-                place += 1;
+                offset += 1;
             }
-            b',' if depth == 0 => return Some(place),
-            _ => place += 1,
+            b',' if depth == 0 => return Some(offset),
+            _ => offset += 1,
         }
-        if depth == 0 && matches!(text.get(place), Some(b',' | b'}')) {
-            return Some(place);
+        if depth == 0 && matches!(text.get(offset), Some(b',' | b'}')) {
+            return Some(offset);
         }
     }
 }
@@ -160,7 +160,7 @@ mod tests {
             let text = json_object(name, "[[[[]]]]");
             assert!(nests_deeper_than(text.as_bytes(), 64), "{text}");
         }
-        // The library does what this is about.
+        // The library does parse such text again.
         let text = json_object("$serde_json::private::RawValue", "[[[[]]]]");
         assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap().is_array());
         for name in ["$serde_json", "serde_json::private::RawValue", r"\u0025serde_json::private::", "$", ""] {

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 use super::*;
 use crate::state::Caller;
 
-/// An output that takes nothing until it is let go, and then everything.
+/// An output that blocks until it is released, and then accepts everything.
 struct Gate {
     open: mpsc::Receiver<()>,
     written: Arc<Mutex<Vec<u8>>>,
@@ -84,7 +84,7 @@ fn lines_of_requests_and_of_the_program_are_written_whole_and_in_their_order() {
 }
 
 #[test]
-fn an_output_that_takes_nothing_holds_up_nobody_and_what_is_dropped_is_counted() {
+fn a_blocked_output_blocks_no_logging_thread_and_dropped_lines_are_counted() {
     let (thread, open, written) = gated();
     let writer = thread.writer();
     let sent = 3 * LINES_WAITING_MAX;

@@ -30,9 +30,9 @@ const COMMON_ERRORS: [ErrorCase; 2] = [
     },
 ];
 
-/// A surface without the type of what it holds.
+/// A surface without the type of its state.
 pub(crate) trait Described: Sync {
-    /// Its word in the path.
+    /// Its segment in the path.
     fn name(&self) -> &'static str;
 
     /// The OpenRPC document.
@@ -41,7 +41,7 @@ pub(crate) trait Described: Sync {
     /// The descriptions of the methods of a family of the main endpoint, by their full names.
     fn describe_family(&self, generators: &mut Generators) -> Vec<Value>;
 
-    /// Checks of the declarations that need all of them: the first finding.
+    /// Checks all declarations together and returns the first defect.
     #[cfg(test)]
     fn finding(&self) -> Option<String>;
 }
@@ -91,7 +91,7 @@ impl<S: Sync> Described for Surface<S> {
                 return Some(format!("{name} has no doc comment"));
             }
             let params = described["params"].as_array().cloned().unwrap_or_default();
-            if let Declaration::Listed { .. } = method.params {
+            if let Declaration::ParamList { .. } = method.params {
                 continue;
             }
             if let Some(param) = params.iter().find(|param| lacks_text(param)) {
@@ -111,24 +111,24 @@ impl<S: Sync> Surface<S> {
     }
 }
 
-/// Makes schemas of what is read, and of what is written.
+/// Generators of the schemas of parameters and of answers.
 pub(crate) struct Generators {
     read: SchemaGenerator,
     written: SchemaGenerator,
 }
 
 impl Generators {
-    /// Of what is read.
+    /// The generator for parameters.
     pub(crate) fn read(&mut self) -> &mut SchemaGenerator {
         &mut self.read
     }
 
-    /// Of what is written.
+    /// The generator for answers.
     pub(crate) fn written(&mut self) -> &mut SchemaGenerator {
         &mut self.written
     }
 
-    /// The schemas that what was described refers to.
+    /// The schemas that the descriptions refer to.
     pub(crate) fn take_schemas(&mut self) -> Map<String, Value> {
         let mut schemas = self.read.take_definitions(true);
         schemas.extend(self.written.take_definitions(true));
@@ -136,7 +136,7 @@ impl Generators {
     }
 }
 
-/// For schemas in the components of a document.
+/// Generators whose schemas go into the components of a document.
 pub(crate) fn generators() -> Generators {
     let settings = || {
         SchemaSettings::draft2020_12().with(|settings| {
@@ -194,14 +194,14 @@ fn describe_method<S>(method: &Declared<S>, generators: &mut Generators) -> Valu
             let params: Vec<Value> = fields().iter().filter_map(|name| describe_param(name, &schema)).collect();
             (schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(), params)
         }
-        Declaration::Listed { summary, params } => {
+        Declaration::ParamList { summary, params } => {
             let params = params.iter().map(|param| param.describe(&mut generators.read)).collect();
             ((*summary).to_owned(), params)
         }
     };
     let names: Vec<String> = params.iter().filter_map(|param| param["name"].as_str().map(str::to_owned)).collect();
     if let (Form::Variadic, Some(last)) = (method.form, params.last_mut()) {
-        // What is read as a list stands one after the other in a call.
+        // Items of a variadic list are separate positional parameters.
         last["schema"] = last["schema"]["items"].take();
         last["required"] = false.into();
         last["x-variadic"] = true.into();

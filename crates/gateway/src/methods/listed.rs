@@ -1,4 +1,4 @@
-//! Methods that are lines of a list: they are answered in one way, by their names, and parameters are texts or are handed on as they came.
+//! Methods that are declared as rows of a table: one handler answers them by name, with textual or raw parameters.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -9,27 +9,27 @@ use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::RpcResult;
 
-/// A parameter by its place.
+/// A positional parameter.
 pub(crate) struct Param {
     name: &'static str,
-    /// What it is, for people; what is a node's own has none.
+    /// Description; empty for parameters of the node's own methods.
     text: &'static str,
     is_needed: bool,
     schema: SchemaOf,
 }
 
-/// A parameter that must be there.
+/// A required parameter.
 pub(crate) const fn needs<T: JsonSchema>(name: &'static str) -> Param {
     Param { name, text: "", is_needed: true, schema: |generator| generator.subschema_for::<T>() }
 }
 
-/// A parameter that may be absent.
+/// An optional parameter.
 pub(crate) const fn takes<T: JsonSchema>(name: &'static str) -> Param {
     Param { name, text: "", is_needed: false, schema: |generator| generator.subschema_for::<Option<T>>() }
 }
 
 impl Param {
-    /// The same with words for people.
+    /// Adds a description.
     pub(crate) const fn that_is(self, text: &'static str) -> Self {
         Self { text, ..self }
     }
@@ -59,7 +59,7 @@ impl<S: Sync> Declared<S> {
             example,
             errors: &[],
             takes_large_body: false,
-            params: Declaration::Listed { summary, params },
+            params: Declaration::ParamList { summary, params },
             answer: |generator| generator.subschema_for::<A>(),
             #[cfg(test)]
             check: |_| Ok(()),
@@ -67,7 +67,7 @@ impl<S: Sync> Declared<S> {
         }
     }
 
-    /// The same with a body as large as a transaction or a block.
+    /// Allows a body as large as a transaction or a block.
     pub(crate) const fn of_large_body(self) -> Self {
         Self { takes_large_body: true, ..self }
     }
@@ -85,18 +85,18 @@ impl<S: Sync> Declared<S> {
     pub(crate) fn check_number(&self, params: &Params) -> Result<(), ApiError> {
         match self.listed_params() {
             [] => params.none(),
-            known => params.at_most(known.len()),
+            declared => params.at_most(declared.len()),
         }
     }
 
-    /// As [`Self::texts`], also what stands after the parameters that the method has.
+    /// As [`Self::texts`], with further parameters after those that are declared.
     ///
     /// # Errors
     /// -32602 when one is missing, or one is neither a text nor a number.
     pub(crate) fn all_texts(&self, params: &Params) -> Result<Vec<String>, ApiError> {
-        let known = self.listed_params();
-        let texts = all_texts(params, |index| known.get(index).map(|param| param.name))?;
-        match known.iter().enumerate().find(|(index, param)| param.is_needed && texts.get(*index).is_none()) {
+        let declared = self.listed_params();
+        let texts = all_texts(params, |index| declared.get(index).map(|param| param.name))?;
+        match declared.iter().enumerate().find(|(index, param)| param.is_needed && texts.get(*index).is_none()) {
             Some((_, param)) => Err(ApiError::invalid(format!("{} is required", param.name))),
             None => Ok(texts),
         }
@@ -104,13 +104,13 @@ impl<S: Sync> Declared<S> {
 
     fn listed_params(&self) -> &'static [Param] {
         match self.params {
-            Declaration::Listed { params, .. } => params,
+            Declaration::ParamList { params, .. } => params,
             Declaration::Struct { .. } => &[],
         }
     }
 }
 
-/// Parameters as texts: `null` is an absent one, and an empty object is a way to give none.
+/// Parameters as texts: `null` counts as absent, and an empty object as no parameters.
 ///
 /// # Errors
 /// -32602 when one is neither a text nor a number.

@@ -37,7 +37,7 @@ use crate::surfaces::RpcResult;
 /// How the parameters of a method are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As an object; nothing stands for an empty one.
+    /// As an object; absent means an empty one.
     Named,
     /// As an object, also as the only member of an array.
     NamedInArray,
@@ -47,16 +47,16 @@ pub(crate) enum Form {
     Variadic,
     /// For methods without parameters: `[]`, `{}`, `[{}]`, `null` or nothing.
     Nothing,
-    /// The same on surfaces with named parameters, where `[{}]` is an array.
+    /// As [`Self::Nothing`] on surfaces with named parameters, where `[{}]` is an array.
     NamedNothing,
 }
 
-/// A method: the struct of its parameters. Parameters that may be absent are `Option`; `null` counts as absent, and members that
-/// are no field are passed over.
+/// A method: the struct of its parameters. Parameters that may be absent are `Option`; `null` counts as absent, and unknown
+/// members are ignored.
 pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
     /// Its name on the surface.
     const NAME: &'static str;
-    /// Other names for the same.
+    /// Other names of the method.
     const ALIASES: &'static [&'static str] = &[];
     /// How parameters are written.
     const FORM: Form = Form::Named;
@@ -66,9 +66,9 @@ pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
     const ERRORS: &'static [ErrorCase] = &[];
     /// Whether the body may be as large as a transaction or a block.
     const TAKES_LARGE_BODY: bool = false;
-    /// What the surface holds from call to call.
+    /// State that the surface keeps between calls.
     type Surface: Sync;
-    /// What it answers.
+    /// Type of its answer.
     type Answer: Answer + JsonSchema + Send;
 
     /// Answers a call.
@@ -98,14 +98,14 @@ impl ErrorCase {
     }
 }
 
-/// An answer that is written already, away from the threads that serve connections; `T` is its shape.
+/// An answer that was serialised on a blocking thread; `T` is its schema.
 pub(crate) struct Written<T> {
     text: Box<RawValue>,
     shape: PhantomData<fn() -> T>,
 }
 
 impl<T> Written<T> {
-    /// What has the shape already.
+    /// JSON text of the schema `T`.
     pub(crate) fn raw(text: Box<RawValue>) -> Self {
         Self { text, shape: PhantomData }
     }
@@ -121,7 +121,7 @@ impl<T: Serialize> Written<T> {
     }
 }
 
-/// What a method answers, as text of JSON of at most so many bytes.
+/// An answer of a method that can be serialised up to a size limit.
 pub(crate) trait Answer {
     /// # Errors
     /// It is longer, or no JSON.
@@ -134,7 +134,7 @@ impl<T: Serialize> Answer for T {
     }
 }
 
-/// Handed on without a copy. Its bytes were bounded where it was written.
+/// Passed on without a copy; its size was limited where it was written.
 impl<T> Answer for Written<T> {
     fn write(self, bytes_max: usize) -> RpcResult {
         if self.text.get().len() > bytes_max { Err(ApiError::response_too_large()) } else { Ok(self.text) }
@@ -159,15 +159,15 @@ impl<T: JsonSchema> JsonSchema for Written<T> {
     }
 }
 
-/// A schema of what is read, or of what is written.
+/// Makes the schema of parameters or of answers.
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// How the parameters of a method are declared.
 enum Declaration {
     /// As the fields of a struct, in their order; its doc comment says what the method is for.
     Struct { fields: fn() -> Vec<&'static str>, schema: SchemaOf },
-    /// One by one.
-    Listed { summary: &'static str, params: &'static [Param] },
+    /// As a list of single parameters.
+    ParamList { summary: &'static str, params: &'static [Param] },
 }
 
 /// A method as its surface lists it.
@@ -180,7 +180,7 @@ pub(crate) struct Declared<S: 'static> {
     takes_large_body: bool,
     params: Declaration,
     answer: SchemaOf,
-    /// Whether parameters can be read.
+    /// Whether parameters can be parsed.
     #[cfg(test)]
     check: fn(&Params) -> Result<(), ApiError>,
     call: for<'a> fn(&'a RequestContext, &'a S, &'static Self, &Params) -> BoxFuture<'a, RpcResult>,
@@ -234,20 +234,20 @@ pub(crate) struct PathVariable {
     pub(crate) name: &'static str,
     /// For examples.
     pub(crate) default: &'static str,
-    /// What it is.
+    /// Description.
     pub(crate) about: &'static str,
 }
 
-/// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is what the endpoint holds from call to call.
+/// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is the state that the endpoint keeps between calls.
 pub(crate) struct Surface<S: 'static> {
-    /// Its word in the path: `/v4/<key>/<name>`; of a family what its methods begin with, before `_`.
+    /// Its segment in the path: `/v4/<key>/<name>`; for a family the prefix of its methods, before `_`.
     pub(crate) name: &'static str,
     introduction: &'static str,
     admit: fn(&RequestContext) -> Result<(), ApiError>,
     methods: &'static [Declared<S>],
     also: &'static [&'static Self],
     variable: Option<PathVariable>,
-    /// The OpenRPC document, once it was asked for.
+    /// The OpenRPC document, made at its first request.
     document: OnceLock<Bytes>,
 }
 
@@ -265,7 +265,7 @@ impl<S> Surface<S> {
         }
     }
 
-    /// For people, in Markdown: what all methods have in common.
+    /// Sets the introduction to all methods, in Markdown.
     pub(crate) const fn introduced(mut self, introduction: &'static str) -> Self {
         self.introduction = introduction;
         self
@@ -277,13 +277,13 @@ impl<S> Surface<S> {
         self
     }
 
-    /// Has a segment of the path after its word.
+    /// Adds a path segment after the name.
     pub(crate) const fn with_variable(mut self, variable: PathVariable) -> Self {
         self.variable = Some(variable);
         self
     }
 
-    /// Has the methods of other surfaces as well, but those that it has itself.
+    /// Adds the methods of other surfaces, except those of the same name.
     pub(crate) const fn having(mut self, others: &'static [&'static Self]) -> Self {
         self.also = others;
         self
@@ -293,7 +293,7 @@ impl<S> Surface<S> {
 impl<S: Sync> Surface<S> {
     /// The method, and the surface that lists it.
     fn find(&self, method: &str) -> Option<(&'static Declared<S>, &Self)> {
-        let own = self.methods.iter().find(|known| known.is_named(method)).map(|known| (known, self));
+        let own = self.methods.iter().find(|declared| declared.is_named(method)).map(|declared| (declared, self));
         own.or_else(|| self.also.iter().find_map(|other| other.find(method)))
     }
 
@@ -311,7 +311,7 @@ impl<S: Sync> Surface<S> {
 
     /// Whether a method's body may be as large as a transaction or a block.
     pub(crate) fn takes_large_body(&self, method: &str) -> bool {
-        self.find(method).is_some_and(|(known, _)| known.takes_large_body)
+        self.find(method).is_some_and(|(declared, _)| declared.takes_large_body)
     }
 
     /// Answers a call.
@@ -322,11 +322,11 @@ impl<S: Sync> Surface<S> {
         method: &str,
         params: &Params,
     ) -> BoxFuture<'a, RpcResult> {
-        let Some((known, lister)) = self.find(method) else {
+        let Some((declared, lister)) = self.find(method) else {
             return Box::pin(ready(Err(ApiError::method_not_found())));
         };
         match (self.admit)(context).and_then(|()| (lister.admit)(context)) {
-            Ok(()) => (known.call)(context, surface, known, params),
+            Ok(()) => (declared.call)(context, surface, declared, params),
             Err(refused) => Box::pin(ready(Err(refused))),
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn params<T: DeserializeOwned>(params: &Params, form: Form) -> Result
     T::deserialize(members).map_err(|error| ApiError::invalid(error.to_string()))
 }
 
-/// The members of an array by the fields in their order, as they were written: what a field does not take is never read through.
+/// The members of an array by the fields in their order, as they were written; values that a field does not accept are never parsed.
 fn positional<'p>(params: &'p Params, fields: &[&'static str], is_variadic: bool) -> Result<Members<'p>, ApiError> {
     let (single, rest) = match fields {
         [single @ .., rest] if is_variadic => (single, Some(*rest)),
@@ -79,10 +79,10 @@ pub(crate) fn read_members<T: DeserializeOwned>(members: Map<String, Value>) -> 
 
 /// The fields of a struct, in their order.
 pub(crate) fn fields<T: DeserializeOwned>() -> Vec<&'static str> {
-    let mut found: &[&str] = &[];
-    // Ends with an error, once the fields are known.
-    let _ = T::deserialize(Fields(&mut found));
-    found.to_vec()
+    let mut names: &[&str] = &[];
+    // Always an error, after `Fields` has recorded the names.
+    let _ = T::deserialize(Fields(&mut names));
+    names.to_vec()
 }
 
 struct Fields<'f>(&'f mut &'static [&'static str]);
@@ -113,16 +113,16 @@ impl<'de> Deserializer<'de> for Fields<'_> {
 /// What is wrong with a parameter.
 #[derive(Debug)]
 pub(crate) struct ParamError {
-    /// The parameter, and the place in it.
+    /// Path of the parameter, and of the member or item in it.
     path: String,
-    /// Goes on after the path.
+    /// Rest of the sentence after the path.
     sentence: String,
     /// Whether a value of another type is wanted.
     is_of_type: bool,
 }
 
 impl ParamError {
-    /// How the sentence about a parameter that is not there goes on.
+    /// Rest of the sentence about a missing parameter.
     const MISSING: &'static str = "is required";
 
     fn new(sentence: String) -> Self {
@@ -134,7 +134,7 @@ impl ParamError {
         self.path.split(['.', '[']).next().unwrap_or_default()
     }
 
-    /// Whether the parameter itself is not there.
+    /// Whether the parameter itself is missing.
     pub(crate) fn is_missing(&self) -> bool {
         self.sentence == Self::MISSING && self.path == self.field()
     }
@@ -144,13 +144,13 @@ impl ParamError {
         self.is_of_type
     }
 
-    /// The same, within a member of an object.
+    /// Prefixes the path with a member of an object.
     fn in_member(self, name: &str) -> Self {
         let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         Self { path: format!("{name}{separator}{}", self.path), ..self }
     }
 
-    /// The same, within an item of an array, counted from 0.
+    /// Prefixes the path with the index of an array item, from 0.
     fn in_item(self, index: usize) -> Self {
         let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         Self { path: format!("[{index}]{separator}{}", self.path), ..self }
@@ -166,7 +166,7 @@ impl Display for ParamError {
 
 impl std::error::Error for ParamError {}
 
-/// The names that serde has for what it expects, for people who do not write Rust.
+/// Serde's names of expected types, without terms of Rust.
 fn expected(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
         "u32" => format!("an integer from 0 to {}", u32::MAX),
@@ -179,7 +179,7 @@ fn expected(expected: &dyn Expected) -> String {
 }
 
 impl de::Error for ParamError {
-    /// The message goes on after the name of the parameter.
+    /// The message continues the sentence after the name of the parameter.
     fn custom<T: Display>(message: T) -> Self {
         Self::new(message.to_string())
     }
@@ -206,12 +206,12 @@ impl de::Error for ParamError {
 }
 
 thread_local! {
-    /// A value on its way from the reader to the type that asked for it whole, between two calls of the same thread: `serde` has no
-    /// way to hand on a number with all its digits, and writing the value down and reading it again would hold it twice.
+    /// Passes a value from the reader to a type that takes it verbatim, between two calls on the same thread: `serde` cannot pass a
+    /// number with all its digits, and serialising and parsing the value again would hold it twice.
     static HANDED: Cell<Option<Value>> = const { Cell::new(None) };
 }
 
-/// The value that the reader has handed on.
+/// The value that the reader has passed.
 pub(super) fn take_handed() -> Option<Value> {
     HANDED.take()
 }
@@ -284,7 +284,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// One value, or what stands after the other ones.
+/// One value, or the rest of the values.
 enum Argument<'p> {
     Raw(&'p RawValue),
     Value(Value),
@@ -300,7 +300,7 @@ impl Argument<'_> {
         }
     }
 
-    /// Whether it is an array or an object, which can be far larger read than written.
+    /// Whether it is an array or an object, which can be far larger parsed than as text.
     fn is_container(&self) -> bool {
         match self {
             Self::Raw(raw) => raw.get().starts_with(['[', '{']),
@@ -321,7 +321,7 @@ impl Argument<'_> {
     }
 }
 
-/// Types that no array and no object is: these are refused without being read through.
+/// Scalar types: arrays and objects are refused without being parsed.
 macro_rules! scalars {
     ($($method:ident)*) => {
         $(
@@ -390,7 +390,7 @@ impl<'de> Deserializer<'de> for Argument<'_> {
         }
     }
 
-    /// An array is no struct.
+    /// Refuses arrays, which serde would accept for a struct.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Deserialize)]
-    struct Asked {
+    struct TestParams {
         name: String,
         count: Option<Natural>,
         flag: Option<bool>,
@@ -453,7 +453,7 @@ mod tests {
         FewOfThem,
     }
 
-    fn asked(text: &str, form: Form) -> Result<Asked, String> {
+    fn parse(text: &str, form: Form) -> Result<TestParams, String> {
         let params = Params::parse(Some(serde_json::from_str::<&RawValue>(text).unwrap())).unwrap();
         super::params(&params, form).map_err(|error| {
             assert_eq!(error.kind.rpc_code, -32602);
@@ -463,29 +463,29 @@ mod tests {
 
     #[test]
     fn fields_are_known_in_their_order() {
-        assert_eq!(fields::<Asked>(), ["name", "count", "flag", "list", "kind", "amount"]);
+        assert_eq!(fields::<TestParams>(), ["name", "count", "flag", "list", "kind", "amount"]);
         assert!(fields::<String>().is_empty());
     }
 
     #[test]
-    fn what_is_written_well_is_read() {
+    fn valid_parameters_are_read() {
         let text = r#"{"name":"a","count":340282366920938463463374607431768211456,"flag":false,"list":[{"of":1},{"of":2,"x":0}],
             "kind":"few_of_them","amount":1.10,"other":[]}"#;
-        let read = asked(text, Form::Named).unwrap();
+        let read = parse(text, Form::Named).unwrap();
         assert_eq!((&*read.name, read.count.unwrap().get(), read.flag), ("a", u64::MAX, Some(false)));
         assert_eq!(read.list.unwrap().iter().map(|inner| inner.of).collect::<Vec<_>>(), [1, 2]);
         assert!(matches!(read.kind, Kind::FewOfThem));
         // The digits of a number are kept as they were written.
         assert_eq!(read.amount.unwrap().0.to_string(), "1.10");
         for absent in [r#"{"name":"a"}"#, r#"{"name":"a","count":null,"kind":null,"list":null}"#, r#"[{"name":"a"}]"#] {
-            let read = asked(absent, Form::NamedInArray).unwrap();
+            let read = parse(absent, Form::NamedInArray).unwrap();
             assert!(read.count.is_none() && read.list.is_none() && matches!(read.kind, Kind::All));
         }
     }
 
     #[test]
     fn members_of_an_array_are_the_fields_in_their_order() {
-        let read = asked(r#"["a",7,null,[{"of":1}]]"#, Form::Positional).unwrap();
+        let read = parse(r#"["a",7,null,[{"of":1}]]"#, Form::Positional).unwrap();
         assert_eq!((&*read.name, read.count.unwrap().get(), read.list.unwrap().len()), ("a", 7, 1));
         for (text, expected) in [
             ("[]", "name is required"),
@@ -493,7 +493,7 @@ mod tests {
             (r#"["a",1,true,[],"all",1,2]"#, "this method takes at most 6 parameters"),
             (r#"{"name":"a"}"#, "name must be a string"),
         ] {
-            assert_eq!(asked(text, Form::Positional).unwrap_err(), expected, "{text}");
+            assert_eq!(parse(text, Form::Positional).unwrap_err(), expected, "{text}");
         }
         let read = |text: &str| {
             let params = Params::parse(Some(serde_json::from_str::<&RawValue>(text).unwrap())).unwrap();
@@ -506,7 +506,7 @@ mod tests {
         assert_eq!(read("[]").unwrap_err(), "method is required");
     }
 
-    /// An array of 32 MiB would take many times as much read through. A text that no UTF-8 can hold shows that it is not.
+    /// An array of 32 MiB would take many times as much memory parsed. An invalid escape in it shows that it is not parsed.
     #[test]
     fn a_list_in_the_place_of_a_text_or_number_is_refused_unread() {
         #[derive(Debug, Deserialize)]
@@ -520,10 +520,10 @@ mod tests {
             kind: Option<Kind>,
         }
         let names = fields::<Scalars>();
-        for (place, name) in names.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             for list in [r#"["\ud800"]"#, r#"{"a":"\ud800"}"#] {
                 let mut items = vec!["null"; names.len()];
-                items[place] = list;
+                items[index] = list;
                 let params = format!("[{}]", items.join(","));
                 let params = Params::parse(Some(serde_json::from_str::<&RawValue>(&params).unwrap())).unwrap();
                 let error = super::params::<Scalars>(&params, Form::Positional).unwrap_err().message;
@@ -556,10 +556,10 @@ mod tests {
             (r#"{"name":"a","list":[{"of":4294967296}]}"#, "list[0].of must be an integer from 0 to 4294967295"),
             (r#"{"name":"a","list":[{"of":1},{"of":1},{"of":1}]}"#, "list may hold at most 2"),
         ] {
-            assert_eq!(asked(text, Form::Named).unwrap_err(), expected, "{text}");
+            assert_eq!(parse(text, Form::Named).unwrap_err(), expected, "{text}");
         }
-        assert_eq!(asked("[{},{}]", Form::NamedInArray).unwrap_err(), "this method takes at most 1 parameters");
-        assert_eq!(asked("[7]", Form::NamedInArray).unwrap_err(), "params must be an object");
-        assert_eq!(asked(r#"{"name":"a"}"#, Form::Nothing).unwrap_err(), "this method takes no parameters");
+        assert_eq!(parse("[{},{}]", Form::NamedInArray).unwrap_err(), "this method takes at most 1 parameters");
+        assert_eq!(parse("[7]", Form::NamedInArray).unwrap_err(), "params must be an object");
+        assert_eq!(parse(r#"{"name":"a"}"#, Form::Nothing).unwrap_err(), "this method takes no parameters");
     }
 }

@@ -19,14 +19,14 @@ use crate::errors::ApiError;
 use crate::jsonrpc::parse_unsigned;
 use crate::state::RequestContext;
 
-/// By this name a type asks the reader of parameters for a value as it was written.
+/// Name of a newtype for which the reader of parameters passes the value verbatim.
 pub(super) const VERBATIM: &str = "$verbatim";
-/// The same for what is no array and no object; those are handed on as `null`, without being read through.
+/// Name of a newtype for a scalar; arrays and objects are passed as `null`, without being parsed.
 pub(super) const SCALAR: &str = "$scalar";
-/// The same for the JSON text.
+/// Name of a newtype for the JSON text of a value.
 pub(super) const RAW: &str = "$raw";
 
-/// Gives a type a schema of its own, in the place where it is used or in the components of the document.
+/// Implements a schema of its own for a type, inline or in the components of the document.
 macro_rules! schema {
     ($type:ty, $name:literal, inline $schema:tt) => {
         $crate::methods::schema!($type, $name, true, $schema);
@@ -52,7 +52,7 @@ macro_rules! schema {
 }
 pub(crate) use schema;
 
-/// Takes what the reader of parameters has handed on.
+/// Takes the value that the reader of parameters has passed.
 struct Handed;
 
 impl Visitor<'_> for Handed {
@@ -67,7 +67,7 @@ impl Visitor<'_> for Handed {
     }
 }
 
-/// A text, a number with all its digits, a flag, or `null` in the place of an array or an object.
+/// A text, a number with all its digits, a flag, or `null` for an array or an object.
 pub(crate) fn scalar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     deserializer.deserialize_newtype_struct(SCALAR, Handed)
 }
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Verbatim {
     }
 }
 
-/// Any value as JSON text, which is not read through.
+/// Any value as JSON text, which is not parsed.
 #[derive(Debug)]
 pub(crate) struct RawParam(pub(crate) Box<RawValue>);
 
@@ -287,7 +287,7 @@ impl HexBytes {
     /// Reads the digits of a value.
     ///
     /// # Errors
-    /// They are none: how the sentence about the parameter goes on.
+    /// Rest of the sentence about a parameter that is not hexadecimal.
     pub(crate) fn read(value: &Value) -> Result<Self, &'static str> {
         let text = match value {
             Value::String(text) => Cow::Borrowed(text.as_str()),
@@ -352,7 +352,7 @@ pub(crate) struct BlockTag {
 }
 
 impl BlockTag {
-    /// How the sentence about a tag that cannot be read goes on.
+    /// Rest of the sentence about an invalid tag.
     pub(crate) const WRONG: &'static str = "must be \"latest\", a height, or a height and a hash joined by a colon";
 
     /// Reads a text, or the digits of a number.
@@ -381,7 +381,7 @@ impl BlockTag {
         Ok(Some(height))
     }
 
-    /// The same for a tag that may be absent.
+    /// The height of an optional tag.
     ///
     /// # Errors
     /// As [`Self::height`].

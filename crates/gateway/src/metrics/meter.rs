@@ -1,11 +1,11 @@
-//! Figures that a part of the program keeps itself; they are read when the metrics are scraped.
+//! Figures that a part of the program keeps itself, read when the metrics are scraped.
 
 use metrics::{Key, Label, Recorder, Unit};
 use metrics_exporter_prometheus::PrometheusRecorder;
 
 use super::METADATA;
 
-/// Takes the figures of a surface. Names begin with `paraffin_` and the crate's name; labels are closed sets.
+/// Records the figures of a surface. Names begin with `paraffin_` and the crate's name; labels are closed sets.
 pub struct Meter<'r>(&'r PrometheusRecorder);
 
 impl<'r> Meter<'r> {

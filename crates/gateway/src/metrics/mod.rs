@@ -59,7 +59,7 @@ pub struct Metrics {
     tallies: Arc<Tallies>,
 }
 
-/// What requests raise. The recorder looks each figure up by its labels, which costs more than many a request; it gets the
+/// Counters of requests. The recorder looks up each figure by its labels, which costs more than many requests; it gets the
 /// totals when the metrics are scraped.
 #[derive(Default)]
 struct Tallies {
@@ -155,7 +155,7 @@ impl Metrics {
         for (name, tally) in
             [(IN_FLIGHT, &tallies.in_flight), (CONNECTIONS, &tallies.connections), (WAITING, &tallies.waiting)]
         {
-            // One may end between the reading of two cells; what is under way is never fewer than none.
+            // A request may end between the reading of two cells; the gauge is clamped at zero.
             let under_way = u32::try_from(tally.total().cast_signed().max(0)).unwrap_or(u32::MAX);
             self.recorder.register_gauge(&Key::from_static_name(name), &METADATA).set(f64::from(under_way));
         }
@@ -182,7 +182,7 @@ impl Metrics {
     }
 
     pub(crate) fn call(&self, family: &'static str, error_code: Option<i64>) {
-        // Codes of the node are many; the classes are few.
+        // Many codes of the node, few classes.
         let outcome = match error_code {
             None => 0,
             Some(-32603) => 1,
@@ -270,7 +270,7 @@ fn measure_spans(tracer: &Tracer, meter: &Meter<'_>) {
     }
 }
 
-/// Counts something that is under way, until it is dropped.
+/// Counts one operation in progress until it is dropped.
 pub(crate) struct UnderWay<'a>(&'a Tally);
 
 impl<'a> UnderWay<'a> {

@@ -1,5 +1,5 @@
-//! Counts that every request raises: without a lock, without a look-up by labels, and without one memory cell that all
-//! processors fight for.
+//! Counts that every request raises: without a lock, without a look-up by labels, and without contention on
+//! one cache line.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ impl Tally {
         self.0[own_cell()].0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Takes away what was added, on whatever thread: the cells wrap, their sum does not.
+    /// Subtracts a count that was added on any thread: single cells may wrap, their sum does not.
     pub(super) fn take_away(&self, count: u64) {
         self.0[own_cell()].0.fetch_sub(count, Ordering::Relaxed);
     }
@@ -45,7 +45,7 @@ fn own_cell() -> usize {
     })
 }
 
-/// Figures by a name out of a small closed set. Names beyond the room for them count together as `other`.
+/// Figures by a name out of a small closed set. Names beyond [`NAMES_MAX`] count together as `other`.
 pub(super) struct ByName<T>([OnceLock<(&'static str, Box<T>)>; NAMES_MAX]);
 
 impl<T> Default for ByName<T> {
@@ -57,9 +57,9 @@ impl<T> Default for ByName<T> {
 impl<T: Default> ByName<T> {
     pub(super) fn of(&self, name: &'static str) -> &T {
         for slot in &self.0[..NAMES_MAX - 1] {
-            let (known, figures) = slot.get_or_init(|| (name, Box::default()));
-            // The same text at the same place, nearly always.
-            if std::ptr::eq(*known, name) || *known == name {
+            let (taken, figures) = slot.get_or_init(|| (name, Box::default()));
+            // Nearly always the same text at the same address.
+            if std::ptr::eq(*taken, name) || *taken == name {
                 return figures;
             }
         }
@@ -130,13 +130,13 @@ mod tests {
                 scope.spawn(|| (0..1_000).for_each(|_| tally.add(2)));
             }
         });
-        // Taken away on this thread, whose cell may hold less.
+        // Subtracted on this thread, whose cell may hold less.
         tally.take_away(39_999);
         assert_eq!(tally.total(), 1);
     }
 
     #[test]
-    fn names_beyond_the_room_count_as_other_and_none_is_lost() {
+    fn names_beyond_the_limit_count_as_other_and_none_is_lost() {
         let by_name = ByName::<Tally>::default();
         let names: Vec<&'static str> = (0..40).map(|number| &*format!("name{number}").leak()).collect();
         for name in names.iter().chain(&names) {
@@ -163,7 +163,7 @@ mod tests {
             "t_sum{surface=\"main\"} 30.001501",
             "t_count{surface=\"main\"} 4",
         ] {
-            assert!(text.lines().any(|found| found == line), "{line} in {text}");
+            assert!(text.lines().any(|written| written == line), "{line} in {text}");
         }
     }
 }

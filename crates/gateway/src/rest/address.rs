@@ -16,7 +16,7 @@ use super::alkanes::alkanes_in;
 use super::part::Part;
 use super::route::{AddressText, Base, Count, Declared, Digits, Group, Route, Time, Verb};
 use crate::errors::ApiError;
-use crate::interrupt::Kept;
+use crate::interrupt::HeldRows;
 use crate::methods::Hash;
 use crate::state::RequestContext;
 use crate::surfaces::esplora::{AddressRoute, read, totals, unconfirmed_of, unspent};
@@ -242,7 +242,7 @@ pub(super) struct UtxoPage {
     #[serde(skip)]
     #[schemars(skip)]
     #[expect(dead_code, reason = "held until the answer is written")]
-    pub(super) kept: Kept,
+    pub(super) kept: HeldRows,
 }
 
 impl Route for AddressUtxos {

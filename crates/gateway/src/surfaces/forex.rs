@@ -100,7 +100,7 @@ struct RatesAnswer {
     base: &'static str,
     /// By code, units of the currency for one of the base.
     rates: ByName<String>,
-    /// Codes that were asked for and have no rate.
+    /// Requested codes without a rate.
     missing: Vec<String>,
     /// By code: `no_quotes`, `unsupported` or `stale_beyond_limit`.
     missing_reasons: ByName<&'static str>,

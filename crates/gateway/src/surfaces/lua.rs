@@ -245,7 +245,7 @@ fn owner(context: &RequestContext) -> ScriptOwner {
     }
 }
 
-/// The caller among whose scripts permits are shared.
+/// Key by which permits are shared fairly among callers.
 fn caller(context: &RequestContext) -> String {
     match (context.caller(), context.caller_id()) {
         (Caller::Key(record), _) => format!("account:{}", record.account.0),

@@ -1,5 +1,5 @@
-//! A client's stream joined to that of an instance. What they say is handed on unread; only where the frames of the instance end
-//! is followed, so that the close frame with the reason for the end does not fall into the middle of another frame.
+//! Relays a client's stream to that of an instance. Data is passed on unparsed; only the frame boundaries of the instance are
+//! tracked, so that the close frame with the reason for the end is not sent in the middle of another frame.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::state::RequestContext;
 const PART_BYTES: usize = 16 << 10;
 
 /// Joins a client's connection to that of an instance which has accepted its handshake, until one of them ends, the server stops,
-/// or the caller's key no longer counts. In the last two cases the client gets the close frame that an instance would send,
+/// or the caller's key is no longer valid. In the last two cases the client gets the close frame that an instance would send,
 /// unless a frame of the instance has begun and its rest does not come in time.
 ///
 /// # Errors
@@ -55,13 +55,13 @@ pub(crate) fn join(
                 }
             }
         };
-        talk(TokioIo::new(client), TokioIo::new(instance), ending).await;
+        relay_both(TokioIo::new(client), TokioIo::new(instance), ending).await;
     });
     Ok(switching_protocols(accepted))
 }
 
-/// Hands on what both say until one of them has gone, or `ending` gives a reason to send to the client.
-async fn talk<C, I>(client: C, instance: I, ending: impl Future<Output = End>)
+/// Relays data in both directions until one side disconnects, or `ending` resolves with a reason to send to the client.
+async fn relay_both<C, I>(client: C, instance: I, ending: impl Future<Output = End>)
 where
     C: AsyncRead + AsyncWrite,
     I: AsyncRead + AsyncWrite,
@@ -71,7 +71,7 @@ where
     let mut down = Down::new(from_instance, to_client);
     let end = {
         let up = async {
-            // The instance may have a last word all the same.
+            // The instance may still send its last frame.
             match tokio::io::copy(&mut from_client, &mut to_instance).await {
                 Ok(_) if to_instance.shutdown().await.is_ok() => std::future::pending().await,
                 _ => tokio::time::sleep(CLOSE_TIMEOUT).await,
@@ -102,12 +102,12 @@ fn close_frame(why: &CloseFrame) -> Vec<u8> {
     [&[0x88, length], &u16::from(why.code).to_be_bytes()[..], reason].concat()
 }
 
-/// The way from an instance to a client.
+/// The direction from an instance to a client.
 struct Down<R, W> {
     instance: R,
     client: W,
     part: Box<[u8]>,
-    /// What of it the client has yet to get.
+    /// Bytes read and not yet sent to the client.
     waiting: std::ops::Range<usize>,
     frames: Frames,
 }
@@ -117,12 +117,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Down<R, W> {
         Self { instance, client, part: vec![0; PART_BYTES].into(), waiting: 0..0, frames: Frames::default() }
     }
 
-    /// Until one of the two has gone. May be dropped at any point: what was handed on until then is known.
+    /// Relays until one of the two disconnects. Cancel-safe: the state of the frames is kept.
     async fn hand_on(&mut self) {
         while self.step(PART_BYTES).await {}
     }
 
-    /// Hands on the rest of a frame that has begun; whether there is none left.
+    /// Relays the rest of a frame that has begun; whether it is complete.
     async fn end_frame(&mut self) -> bool {
         while let Some(wanted) = self.frames.wanted() {
             if !self.step(wanted).await {
@@ -132,7 +132,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Down<R, W> {
         true
     }
 
-    /// Reads, or hands on at most so many bytes of what was read; whether both are still there.
+    /// Reads, or sends at most `bytes_max` of the bytes read; whether both sides are still connected.
     async fn step(&mut self, bytes_max: usize) -> bool {
         if self.waiting.is_empty() {
             let read = self.instance.read(&mut self.part).await.unwrap_or(0);
@@ -148,7 +148,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Down<R, W> {
     }
 }
 
-/// Where in the frames of a stream one is (RFC 6455, section 5.2).
+/// Position in the frames of a stream (RFC 6455, section 5.2).
 #[derive(Debug, Default)]
 struct Frames {
     /// Bytes of the head that have passed; at most 14.
@@ -173,7 +173,7 @@ impl Frames {
         }
     }
 
-    /// Length of the head, as far as it is known.
+    /// Length of the head, as far as its bytes have passed.
     fn head_bytes(&self) -> usize {
         let Some(second) = self.head.get(1) else { return 2 };
         let length = match second & 0x7f {
@@ -181,7 +181,7 @@ impl Frames {
             127 => 8,
             _ => 0,
         };
-        // A server masks nothing; one that does is followed all the same.
+        // A server must not mask; masked frames are tracked nevertheless.
         2 + length + if second & 0x80 == 0 { 0 } else { 4 }
     }
 
@@ -194,7 +194,7 @@ impl Frames {
         }
     }
 
-    /// How many bytes certainly belong to the frame that has begun; `None` between two frames.
+    /// Bytes that certainly belong to the current frame; `None` between two frames.
     fn wanted(&self) -> Option<usize> {
         if self.payload > 0 {
             return Some(usize::try_from(self.payload).unwrap_or(usize::MAX));
@@ -267,35 +267,35 @@ mod tests {
         assert_eq!(frames.payload, u64::MAX - 2);
     }
 
-    /// A client, an instance, and what ends their talk.
-    fn talking() -> (tokio::io::DuplexStream, tokio::io::DuplexStream, oneshot::Sender<End>) {
+    /// A client, an instance, and the sender that ends their relay.
+    fn relay() -> (tokio::io::DuplexStream, tokio::io::DuplexStream, oneshot::Sender<End>) {
         let (client, ours) = duplex(64);
         let (instance, theirs) = duplex(64);
         let (end, ended) = oneshot::channel();
-        tokio::spawn(talk(ours, theirs, async { ended.await.unwrap() }));
+        tokio::spawn(relay_both(ours, theirs, async { ended.await.unwrap() }));
         (client, instance, end)
     }
 
     #[tokio::test]
-    async fn a_client_is_told_why_its_stream_ends() {
+    async fn a_client_gets_the_reason_for_the_end_of_its_stream() {
         for (end, code) in [(End::KeyRevoked, 4001_u16), (End::Shutdown, 1001), (End::Internal, 1011)] {
-            let (mut client, mut instance, ending) = talking();
+            let (mut client, mut instance, ending) = relay();
             client.write_all(b"up").await.unwrap();
             let mut up = [0; 2];
             instance.read_exact(&mut up).await.unwrap();
             let (whole, mut first) = (frame(1_000, false), vec![0; 500]);
-            let (said, heard) = tokio::join!(instance.write_all(&whole[..500]), client.read_exact(&mut first));
-            assert!(said.is_ok() && heard.is_ok());
+            let (sent, read) = tokio::join!(instance.write_all(&whole[..500]), client.read_exact(&mut first));
+            assert!(sent.is_ok() && read.is_ok());
             ending.send(end).unwrap();
-            // The frame that has begun is whole before anything else is said, and none follows it.
+            // The frame that has begun is completed before anything else is sent, and no other follows it.
             let rest = [&whole[500..], &frame(3, false)].concat();
             tokio::spawn(async move {
                 let _ = instance.write_all(&rest).await;
                 std::future::pending::<()>().await;
             });
-            let mut told = Vec::new();
-            client.read_to_end(&mut told).await.unwrap();
-            let (last, close) = told.split_at(whole.len() - 500);
+            let mut received = Vec::new();
+            client.read_to_end(&mut received).await.unwrap();
+            let (last, close) = received.split_at(whole.len() - 500);
             assert_eq!([&first, last].concat(), whole);
             assert_eq!(
                 (close[0], usize::from(close[1]), &close[2..4]),
@@ -305,12 +305,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_said_into_the_middle_of_a_frame() {
-        let (mut client, mut instance, ending) = talking();
+    async fn nothing_is_sent_in_the_middle_of_a_frame() {
+        let (mut client, mut instance, ending) = relay();
         let half = frame(100, false)[..60].to_vec();
         instance.write_all(&half).await.unwrap();
-        let mut told = vec![0; half.len()];
-        client.read_exact(&mut told).await.unwrap();
+        let mut received = vec![0; half.len()];
+        client.read_exact(&mut received).await.unwrap();
         ending.send(End::KeyRevoked).unwrap();
         let mut more = Vec::new();
         let ended = tokio::time::timeout(CLOSE_TIMEOUT + Duration::from_secs(1), client.read_to_end(&mut more)).await;
@@ -318,24 +318,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_one_says_last_is_handed_on() {
-        let (mut client, mut instance, _ending) = talking();
+    async fn the_last_data_of_each_side_is_relayed() {
+        let (mut client, mut instance, _ending) = relay();
         instance.write_all(&frame(5, false)).await.unwrap();
         drop(instance);
-        let mut told = Vec::new();
-        client.read_to_end(&mut told).await.unwrap();
-        assert_eq!(told, frame(5, false));
+        let mut received = Vec::new();
+        client.read_to_end(&mut received).await.unwrap();
+        assert_eq!(received, frame(5, false));
 
-        let (mut client, mut instance, _ending) = talking();
+        let (mut client, mut instance, _ending) = relay();
         client.write_all(b"last").await.unwrap();
         client.shutdown().await.unwrap();
-        let mut heard = Vec::new();
-        instance.read_to_end(&mut heard).await.unwrap();
-        assert_eq!(heard, b"last");
+        let mut relayed = Vec::new();
+        instance.read_to_end(&mut relayed).await.unwrap();
+        assert_eq!(relayed, b"last");
         instance.write_all(&frame(2, false)).await.unwrap();
         drop(instance);
-        let mut told = Vec::new();
-        client.read_to_end(&mut told).await.unwrap();
-        assert_eq!(told, frame(2, false));
+        let mut received = Vec::new();
+        client.read_to_end(&mut received).await.unwrap();
+        assert_eq!(received, frame(2, false));
     }
 }

@@ -1,4 +1,4 @@
-//! Who may call.
+//! Authentication of callers.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ async fn a_key_in_a_header_is_accepted_in_any_case_and_a_bad_one_is_never_keyles
             false,
         );
     }
-    // Two headers that differ are no key; two that agree are one.
+    // Two differing headers are refused; two equal ones count as one key.
     let both = [("x-service-api-key", key.as_str()), ("x-subfrost-api-key", unknown.as_str())];
     check_refused(&instance.send("POST", "/v4/jsonrpc", &both, COUNT).await, 401, "INVALID_API_KEY", true);
     let upper = key.to_uppercase();
@@ -143,7 +143,7 @@ async fn segments_that_are_no_key_are_401() {
 }
 
 #[tokio::test]
-async fn nobody_in_particular_may_use_the_shared_endpoint_and_the_rest_routes() {
+async fn anonymous_callers_may_use_the_shared_endpoint_and_the_rest_routes() {
     let instance = Instance::start().await;
     assert_eq!(instance.post("/v4/jsonrpc", COUNT).await.json()["result"], 3);
     assert_eq!(instance.get("/v4/api/indexer/height").await.status, 200);

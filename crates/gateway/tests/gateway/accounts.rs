@@ -175,7 +175,7 @@ async fn an_extended_key_with_10_000_used_addresses_is_answered_whole() {
     let listed = utxos(&instance, &key).await;
     assert_eq!((listed["utxos"].as_array().unwrap().len(), &listed["total"]), (10_002, &json!(10_002)));
 
-    // One that is larger than the limit is refused in a sentence that says what to do.
+    // An account larger than the limit is refused with a message that says what to do.
     let mut setup = Setup::default();
     setup.config.limits.account_scripts_max = 100;
     let small = Instance::with(setup).await;
@@ -205,8 +205,8 @@ async fn what_is_no_account_is_400_and_a_private_key_is_never_repeated() {
         ] {
             let (status, answer) = post(&instance, route, json!({ "account": account })).await;
             assert_eq!((status, &answer["code"]), (400, &json!("INVALID_REQUEST")), "{account}");
-            let told = answer["error"].as_str().unwrap();
-            assert!(told.contains(word) && !told.contains("prv"), "{account}: {told}");
+            let reported = answer["error"].as_str().unwrap();
+            assert!(reported.contains(word) && !reported.contains("prv"), "{account}: {reported}");
         }
         let (status, _) = post(&instance, route, json!({ "account": instance.payee, "limit": 0 })).await;
         assert_eq!(status, if route == "get-account-utxos" { 400 } else { 200 });

@@ -60,7 +60,7 @@ async fn an_account_with_management_access_creates_lists_rerolls_and_revokes_its
     let started = Instant::now();
     let revoked = call(&instance, &path, "admin_revokeApiKey", json!([{"id": rerolled["result"]["id"]}])).await;
     assert!(revoked["result"]["revokedAt"].is_string(), "{revoked}");
-    assert!(started.elapsed() >= LEASE, "told only when it is true for every process");
+    assert!(started.elapsed() >= LEASE, "reported only when it is true for every process");
     assert_eq!(instance.post(&format!("/v4/{fresh}"), COUNT).await.status, 401);
     let actors: Vec<String> = instance.keys.audit(3).await.unwrap().into_iter().map(|row| row.actor).collect();
     assert!(actors.iter().all(|actor| actor == "key:2"), "{actors:?}");
@@ -79,9 +79,9 @@ async fn without_management_access_nothing_is_managed_and_other_accounts_do_not_
         }
     }
     let path = manager(&instance, Plan::BUSINESS).await;
-    let stranger = instance.key.record.id.to_string();
+    let foreign_key = instance.key.record.id.to_string();
     for method in ["admin_revokeApiKey", "admin_rerollApiKey"] {
-        for id in [json!(stranger), json!(999), json!(i64::MAX)] {
+        for id in [json!(foreign_key), json!(999), json!(i64::MAX)] {
             let answer = call(&instance, &path, method, json!({"id": id})).await;
             assert_eq!(
                 (&answer["error"]["code"], &answer["error"]["message"]),
@@ -90,7 +90,7 @@ async fn without_management_access_nothing_is_managed_and_other_accounts_do_not_
             );
         }
     }
-    assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200, "the stranger's key works on");
+    assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200, "the key of the other account still works");
     assert_eq!(call(&instance, &path, "admin_nothing", json!({})).await["error"]["code"], -32601);
 }
 
@@ -167,11 +167,11 @@ async fn unknown_and_revoked_keys_take_the_same_time() {
         times[times.len() / 2]
     };
     let (of_revoked, of_unknown) = (median(&mut of_revoked), median(&mut of_unknown));
-    // A cached answer for one of them would be a hundred times quicker.
+    // A cached answer for either would be a hundred times quicker.
     assert!(of_revoked < of_unknown * 3 && of_unknown < of_revoked * 3, "{of_revoked:?} {of_unknown:?}");
 }
 
-/// Admin rights cannot be asked for over the API, and they cannot be taken over either.
+/// Admin rights can neither be requested nor taken over through the API.
 #[tokio::test]
 async fn a_key_with_a_right_that_the_manager_lacks_is_not_rerolled() {
     let instance = Instance::start().await;
@@ -207,7 +207,7 @@ async fn the_usage_of_an_account_is_listed_with_what_was_refused_and_what_failed
     assert_eq!(instance.get(&format!("/v4/{key}/no-such-route")).await.status, 404);
     assert_eq!(instance.get(&format!("/v4/{key}/opi/v1/brc20/no-such-route")).await.status, 404);
     assert_eq!(instance.post(&format!("/v4/{key}"), COUNT).await.status, 429);
-    // What needs no key and what has an unknown one is counted for none of them.
+    // Requests without a key or with an unknown one are counted for no account.
     assert_eq!(instance.get("/health").await.status, 200);
     assert_eq!(instance.post(&format!("/v4/{}", "0".repeat(32)), COUNT).await.status, 401);
     let usage = call(&instance, &path, "admin_getUsage", json!([{"days": 2}])).await["result"].clone();
@@ -265,7 +265,7 @@ async fn a_request_whose_client_disconnects_is_counted() {
     let instance = Instance::start().await;
     let path = instance.keyed("");
     let mut stream = tokio::net::TcpStream::connect(instance.address).await.unwrap();
-    // The body that is announced never comes.
+    // The announced body is never sent.
     let head = format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n");
     tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;

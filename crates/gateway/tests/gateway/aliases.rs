@@ -5,7 +5,7 @@ use paraffin_gateway::{KeyedHandler, KeyedSurface};
 use serde_json::json;
 
 use crate::instance::{Instance, Setup};
-use crate::limits::{COUNT, quota, room_in_minute};
+use crate::limits::{COUNT, quota, wait_for_time_in_minute};
 
 async fn alias(instance: &Instance, name: &str, surfaces: &[&str], per_minute: Option<u32>) {
     let new = NewAlias {
@@ -21,7 +21,7 @@ async fn alias(instance: &Instance, name: &str, surfaces: &[&str], per_minute: O
 #[tokio::test]
 async fn an_alias_stands_in_the_path_with_its_own_limits() {
     let instance = Instance::start().await;
-    room_in_minute(10).await;
+    wait_for_time_in_minute(10).await;
     alias(&instance, "my-app", &["main", "rest"], Some(3)).await;
     let first = instance.post("/v4/my-app", COUNT).await;
     assert_eq!((first.status, &first.json()["result"], &quota(&first)[..2]), (200, &json!(3), &[3, 2][..]));

@@ -1,4 +1,4 @@
-//! `btc_*` and what is answered beside it from the index.
+//! `btc_*`, and the methods of it that the index answers.
 
 use serde_json::{Value, json};
 

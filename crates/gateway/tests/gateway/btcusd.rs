@@ -15,12 +15,12 @@ use prost::Message;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town::market_blocks;
+use crate::market_chain::market_blocks;
 
 const SEED: u64 = 5;
-/// Blocks of the founding and of a while of trade.
+/// Blocks of the setup of the market and of some trade.
 const HEIGHT: u32 = 160;
-/// Enough where nothing is asked about pools.
+/// Enough blocks for tests that are not about pools.
 const FEW: u32 = 8;
 
 const POOL: AlkaneId = AlkaneId { block: 4, tx: 1778 };
@@ -71,7 +71,7 @@ impl Scene {
 async fn views_take_and_give_hexadecimal_digits_and_errors_have_a_message() {
     let scene = Scene::start(FEW).await;
     let view = |params: Value| scene.call("metashrew_view", params);
-    // Views without arguments, written in every way.
+    // Views without arguments, in every notation.
     for params in
         [json!(["ping", "0x", "latest"]), json!(["ping", "", "latest"]), json!(["ping", "0x"]), json!(["ping"])]
     {
@@ -181,7 +181,7 @@ async fn every_view_answers_over_the_surface() {
     let raw: GetRawValueResponse = scene.view("getrawvalue", &raw).await;
     let low = u128::from_le_bytes(raw.value[..16].try_into().unwrap());
     assert_eq!((raw.found, low.to_string(), raw.txid.len()), (true, state.price_scale.clone(), 32));
-    // The height of the newest trade answers as if nothing had come after it.
+    // A view at the height of the newest trade ignores later blocks.
     let then = scene.bytes("getswaps", &OF_POOL.encode_to_vec(), json!(newest.height)).await;
     assert_eq!(GetSwapsResponse::decode(&then[..]).unwrap().swaps, swaps.swaps);
     let before = scene.bytes("getswaps", &OF_POOL.encode_to_vec(), json!(newest.height - 1)).await;
@@ -225,8 +225,8 @@ async fn code_and_quotes_are_what_the_contract_has_and_answers() {
         let simulated = scene.0.result("alkanes_simulate", call).await;
         let data = simulated["execution"]["data"].as_str().unwrap_or_else(|| panic!("{place}: {simulated}"));
         let data = Vec::from_hex(data.trim_start_matches("0x")).unwrap();
-        let told = u128::from_le_bytes(data[..16].try_into().unwrap());
+        let reported = u128::from_le_bytes(data[..16].try_into().unwrap());
         assert!(data.len() == 32 && quote.ok, "{quote:?} {simulated}");
-        assert_eq!(quote.amount_out, told.to_string(), "{place}");
+        assert_eq!(quote.amount_out, reported.to_string(), "{place}");
     }
 }

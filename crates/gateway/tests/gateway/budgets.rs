@@ -1,4 +1,4 @@
-//! What one request may take in all, and what all requests may take together.
+//! Budgets of one request, and of all requests together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ fn code(answer: &Value) -> Option<&str> {
     answer["error"]["data"]["code"].as_str()
 }
 
-/// How many of the answers are results, too large, and not reached.
+/// Numbers of answers that are results, that are too large, and that were not executed.
 fn sorted(answers: &[Value]) -> [usize; 3] {
     let count = |known| answers.iter().filter(|answer| code(answer) == known).count();
     assert_eq!(count(None), answers.iter().filter(|answer| answer.get("error").is_none()).count(), "{answers:?}");
@@ -102,7 +102,7 @@ fn resident_bytes() -> usize {
     statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-/// Asks for health again and again; ends with the longest wait and the greatest growth of memory.
+/// Polls the health route; returns the longest wait and the greatest growth of memory.
 async fn watched(address: std::net::SocketAddr, is_over: Arc<AtomicBool>) -> (Duration, usize) {
     let (before, mut grown, mut longest) = (resident_bytes(), 0, Duration::ZERO);
     while !is_over.load(Ordering::Relaxed) {
@@ -116,7 +116,7 @@ async fn watched(address: std::net::SocketAddr, is_over: Arc<AtomicBool>) -> (Du
     (longest, grown)
 }
 
-/// A body of 300 KB without a key that asks for more than a gigabyte, all of them ready at once.
+/// An anonymous body of 300 KB whose answers, all ready at once, exceed a gigabyte.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_of_multicalls_of_the_description_holds_no_thread_and_little_memory() {
     const GROWTH_MAX: usize = 400 << 20;
@@ -140,7 +140,7 @@ async fn a_batch_of_multicalls_of_the_description_holds_no_thread_and_little_mem
 #[tokio::test]
 async fn calls_that_are_ready_at_once_let_others_in_between() {
     let instance = Instance::start().await;
-    // On one thread, as here, a call that never waits runs alone.
+    // On one thread, as here, a call that never yields runs alone.
     let multicall =
         json!({ "method": "sandshrew_multicall", "id": 1, "params": vec![json!(["btc_getblockcount"]); 1_000] });
     let batch: Vec<Value> = (0..1_000).map(|id| json!({ "method": "btc_getblockcount", "id": id })).collect();

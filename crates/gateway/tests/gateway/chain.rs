@@ -94,11 +94,11 @@ impl Chain {
         let mut contracts: Vec<Box<dyn Module>> = Vec::new();
         if let Some(engine) = engine {
             let module = AlkanesModule::new(Box::new(engine), network);
-            contracts.push(Box::new(module.with_parameters(crate::town::parameters(network))));
+            contracts.push(Box::new(module.with_parameters(crate::market_chain::parameters(network))));
         }
         if markets {
             contracts.push(Box::new(AmmModule::new(Parameters::default())));
-            contracts.push(Box::new(crate::town::pools_module(network)));
+            contracts.push(Box::new(crate::market_chain::pools_module(network)));
         }
         if let Some(options) = ordinals {
             contracts.push(Box::new(OrdinalsModule::new(network, options)));
@@ -144,7 +144,7 @@ impl Chain {
         self.blocks.push(block);
     }
 
-    /// Takes the newest block away again.
+    /// Removes the newest block.
     pub(crate) fn undo(&mut self) {
         self.writer.undo_block().unwrap();
         self.blocks.pop();

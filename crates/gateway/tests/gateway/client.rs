@@ -37,11 +37,11 @@ impl Connection {
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        // A server that has answered and closed may refuse the rest; what it answered is still to be read.
+        // A server that has answered and closed may refuse the rest; its answer is still read.
         let _ = self.0.write_all(bytes.as_ref()).await;
     }
 
-    /// Reads one answer to a request that was no HEAD; `None` when the connection ends before one has begun.
+    /// Reads one answer to a request other than HEAD; `None` when the connection ends before an answer.
     pub(crate) async fn receive(&mut self) -> Option<Response> {
         self.read_response(true).await
     }

@@ -68,7 +68,7 @@ async fn surfaces_whose_shapes_may_change_are_labelled() {
     assert!(orderbook.contains("The surface is beta: its shapes may change."));
 }
 
-/// `/` is a page for browsers. For whatever else is sent there it is a path like any that does not exist.
+/// `/` is a page for browsers. Any other request to it is answered like one to an unknown path.
 #[tokio::test]
 async fn the_first_page_leads_to_the_others() {
     let instance = Instance::start().await;
@@ -109,9 +109,9 @@ async fn descriptions_answer_while_the_key_store_is_away() {
         open(&instance.get(path).await, path);
     }
     for path in ["/v4/jsonrpc".to_owned(), instance.keyed("")] {
-        let told = instance.post(&path, DISCOVER).await;
-        assert_eq!((told.status, &told.json()["id"]), (200, &json!(7)), "{path}");
-        assert_eq!(told.json()["result"]["info"]["title"], "Paraffin JSON-RPC");
+        let reported = instance.post(&path, DISCOVER).await;
+        assert_eq!((reported.status, &reported.json()["id"]), (200, &json!(7)), "{path}");
+        assert_eq!(reported.json()["result"]["info"]["title"], "Paraffin JSON-RPC");
         for other in [
             r#"{"id":7,"method":"btc_getblockcount"}"#,
             r#"[{"id":7,"method":"rpc.discover"}]"#,
@@ -143,8 +143,10 @@ async fn discover_gives_the_document_of_the_path_and_takes_no_parameters() {
 /// Every method of the description is one that is answered: with no parameters it may be refused, but it is known.
 #[tokio::test]
 async fn every_described_method_is_known() {
-    let setup =
-        Setup { alkanes: Some(crate::town::alkanes_parts(paraffin_primitives::Network::Regtest)), ..Setup::default() };
+    let setup = Setup {
+        alkanes: Some(crate::market_chain::alkanes_parts(paraffin_primitives::Network::Regtest)),
+        ..Setup::default()
+    };
     let instance = Instance::with(setup).await;
     // What the node would be asked is known before it is.
     instance.node.set_away(true);
@@ -160,8 +162,8 @@ async fn every_described_method_is_known() {
 
 /// Every path of the description is a route that takes the verbs listed there, and no others.
 #[tokio::test]
-async fn every_described_route_is_known_and_takes_the_verbs_told() {
-    let orders = crate::orderbook::Town::start().await;
+async fn every_described_route_exists_and_takes_the_described_verbs() {
+    let orders = crate::orderbook::OrderbookFixture::start().await;
     let instance = &orders.instance;
     let document = instance.get("/v4/openapi.json").await.json();
     assert_eq!(document["openapi"], "3.1.0");
@@ -174,9 +176,9 @@ async fn every_described_route_is_known_and_takes_the_verbs_told() {
             .replace("{address}", &instance.payee)
             .replace("{outpoint}", "x");
         for verb in ["GET", "POST", "PUT"] {
-            let told = operations.get(verb.to_lowercase()).is_some();
+            let reported = operations.get(verb.to_lowercase()).is_some();
             let status = instance.send(verb, &instance.keyed(&below), &[], "{}").await.status;
-            assert_eq!(status != 405, told, "{verb} {path}: {status}");
+            assert_eq!(status != 405, reported, "{verb} {path}: {status}");
         }
     }
     let all = document.to_string();
@@ -199,7 +201,7 @@ async fn message_files_are_those_of_the_repository() {
     }
 }
 
-/// The pages may run their own scripts alone, and send requests to this instance alone.
+/// The pages may run only their own scripts, and send requests only to this instance.
 #[tokio::test]
 async fn the_pages_take_nothing_from_elsewhere() {
     let instance = Instance::start().await;
@@ -245,16 +247,16 @@ async fn an_answer_has_what_its_description_requires() {
     assert_eq!(page["data"]["total"], 1);
     for (name, value) in [("UtxoPage", &page["data"]), ("Utxo", &page["data"]["utxos"][0])] {
         let members: &serde_json::Map<String, Value> = value.as_object().unwrap();
-        let told = required(name);
-        assert_eq!(told.len(), members.len(), "{name}");
-        assert!(told.iter().all(|member| members.contains_key(member)), "{name}: {told:?}");
+        let reported = required(name);
+        assert_eq!(reported.len(), members.len(), "{name}");
+        assert!(reported.iter().all(|member| members.contains_key(member)), "{name}: {reported:?}");
     }
 }
 
-/// What the orderbook answers has exactly the members that are described.
+/// Answers of the orderbook have exactly the described members.
 #[tokio::test]
 async fn answers_of_the_orderbook_are_those_described() {
-    let orders = crate::orderbook::Town::start().await;
+    let orders = crate::orderbook::OrderbookFixture::start().await;
     let example = {
         let document = orders.instance.get("/v4/openapi.json").await.json();
         document["components"]["schemas"]["ChangeEvents"]["examples"][0].clone()
@@ -269,8 +271,8 @@ async fn answers_of_the_orderbook_are_those_described() {
     let has_members = |schema: &Value, value: &Value| {
         let schema = resolved(schema);
         let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        let (told, known) = (names(value), names(&schema["properties"]));
-        assert!(told.iter().all(|name| known.contains(name)), "{told:?} of {known:?}");
+        let (reported, known) = (names(value), names(&schema["properties"]));
+        assert!(reported.iter().all(|name| known.contains(name)), "{reported:?} of {known:?}");
         let required = schema["required"].as_array().unwrap();
         assert!(
             required.iter().all(|name| value.get(name.as_str().unwrap()).is_some()),
@@ -285,12 +287,12 @@ async fn answers_of_the_orderbook_are_those_described() {
         ("/orderbook/events", "/events".to_owned(), Some("events")),
         ("/orderbook/order/{source}/{id}", "/order/orbitals/example".to_owned(), None),
     ] {
-        let told = orders.get(&below).await;
-        assert_eq!(told.status, 200, "{path}");
-        let (schema, told) = (answer(path), told.json());
-        has_members(&schema, &told);
+        let reported = orders.get(&below).await;
+        assert_eq!(reported.status, 200, "{path}");
+        let (schema, reported) = (answer(path), reported.json());
+        has_members(&schema, &reported);
         if let Some(name) = records {
-            has_members(&schema["properties"][name]["items"], &told[name][0]);
+            has_members(&schema["properties"][name]["items"], &reported[name][0]);
         }
     }
 }

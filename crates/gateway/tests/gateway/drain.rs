@@ -1,4 +1,4 @@
-//! A server that is asked to stop reports so, and answers until its time is over.
+//! A server that is stopping reports so, and answers until its grace period ends.
 
 use std::time::{Duration, Instant};
 

@@ -246,7 +246,7 @@ async fn unconfirmed_transactions_show_and_what_they_spend_is_no_longer_unspent(
     assert_eq!((&recent[0]["txid"], &recent[0]["fee"]), (&json!(txids[1]), &json!(1000)));
     assert!([399_000, 999_000].contains(&recent[0]["value"].as_u64().unwrap()));
 
-    // With the node away only the confirmed part is known, and it is returned.
+    // While the node is unavailable the confirmed part is answered.
     instance.node.set_away(true);
     let unspent = instance.result("esplora_address::utxo", json!([instance.payee])).await;
     assert_eq!(unspent[0]["value"], 1_000_000);
@@ -254,7 +254,7 @@ async fn unconfirmed_transactions_show_and_what_they_spend_is_no_longer_unspent(
 }
 
 #[tokio::test]
-async fn a_transaction_that_the_index_has_confirmed_is_not_told_twice() {
+async fn a_transaction_that_the_index_has_confirmed_is_not_listed_twice() {
     let instance = Instance::start().await;
     let confirmed = instance.chain.blocks[3].txdata[1].clone();
     instance.node.add_unconfirmed(&confirmed);

@@ -161,7 +161,7 @@ async fn errors_are_plain_text_with_the_words_and_codes_that_clients_know() {
         ("/address/nonsense/utxo".to_owned(), 400, "Invalid Bitcoin address"),
         (format!("/scripthash/{}", &nothing[2..]), 400, "Invalid scripthash"),
         (format!("/scripthash/{nothing}00/txs"), 400, "Invalid scripthash"),
-        // A page token of another address, of no address, and one that is none.
+        // A page token of another address, an unknown one, and an invalid one.
         (format!("/address/{payee}/txs/chain/{coinbase}"), 404, "Transaction not found in this history"),
         (format!("/address/{payee}/txs/chain/{nothing}"), 404, "Transaction not found in this history"),
         (format!("/address/{payee}/txs/chain/zz"), 400, "Invalid hex string"),
@@ -173,7 +173,7 @@ async fn errors_are_plain_text_with_the_words_and_codes_that_clients_know() {
     ] {
         assert_eq!(text(&instance, &path).await, (status, words.to_owned()), "{path}");
     }
-    // What is not known is simply not confirmed, and not on the chain.
+    // An unknown transaction is unconfirmed, and an unknown block is not in the best chain.
     assert_eq!(record(&instance, &format!("/tx/{nothing}/status")).await, json!({ "confirmed": false }));
     assert_eq!(record(&instance, &format!("/block/{nothing}/status")).await["in_best_chain"], false);
     assert_eq!(record(&instance, &format!("/address/{}/utxo", taproot(instance.chain.network, 3))).await, json!([]));
@@ -261,7 +261,7 @@ async fn answers_from_confirmed_blocks_alone_are_not_sent_twice() {
         let path = instance.keyed(&format!("/esplora{path}"));
         assert_eq!(instance.send("GET", &path, &[("If-None-Match", tag)], "").await.status, 200, "{path}");
     }
-    // An error is no answer that could be kept.
+    // Errors are not cacheable.
     assert_eq!(get(&instance, "/blocks/99").await.header("etag"), None);
 }
 

@@ -1,4 +1,4 @@
-//! What is dear is shared among callers, and what a call to the node may cost is bounded.
+//! Expensive resources are shared among callers, and the cost of a call to the node is bounded.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ fn call(method: &str, params: &Value) -> String {
     json!({ "method": method, "params": params, "id": 1 }).to_string()
 }
 
-/// A node goes on with what its caller has given up, so that an abandoned call still counts.
+/// A node continues with abandoned calls, so these still count.
 #[tokio::test]
 async fn a_caller_whose_calls_the_node_has_not_answered_waits_and_others_do_not() {
     let mut setup = Setup::default();
@@ -35,7 +35,7 @@ async fn a_caller_whose_calls_the_node_has_not_answered_waits_and_others_do_not(
             assert_eq!(instance.post(&path, &stuck).await.status, 504);
         }
         assert_eq!(instance.post(&path, &quick).await.status, 504, "both permits of {path} are taken");
-        // What the index answers needs no permit.
+        // Answers of the index need no permit.
         assert_eq!(instance.post(&path, COUNT).await.json()["result"], 3);
     }
     assert_eq!(instance.post(&other, &quick).await.status, 200);

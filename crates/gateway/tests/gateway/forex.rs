@@ -63,37 +63,41 @@ async fn error(instance: &Instance, method: &str, params: &str) -> (i64, Value) 
 #[tokio::test]
 async fn rates_have_the_members_of_the_seed() {
     let (instance, time) = instance(some_rates(), 60).await;
-    let told = result(&instance, "forex_rates", json!({})).await;
+    let reported = result(&instance, "forex_rates", json!({})).await;
     let rates = json!({ "USD": "1", "EUR": "0.625", "JPY": "150.7", "VND": "26361.456789", "NGN": "1448.3" });
-    assert_eq!((&told["base"], &told["rates"]), (&json!("USD"), &rates));
+    assert_eq!((&reported["base"], &reported["rates"]), (&json!("USD"), &rates));
     let missing: Vec<&str> = TWENTY.into_iter().filter(|code| rates.get(code).is_none()).collect();
-    assert_eq!(told["missing"], json!(missing));
-    assert!(missing.iter().all(|code| told["missing_reasons"][code] == "no_quotes"), "{told}");
-    let ages = told["age_seconds_by_currency"].as_object().unwrap();
+    assert_eq!(reported["missing"], json!(missing));
+    assert!(missing.iter().all(|code| reported["missing_reasons"][code] == "no_quotes"), "{reported}");
+    let ages = reported["age_seconds_by_currency"].as_object().unwrap();
     assert_eq!(ages.keys().collect::<Vec<_>>(), ["EUR", "JPY", "NGN", "VND"]);
-    assert!(ages.values().all(|age| (60..120).contains(&age.as_u64().unwrap())), "{told}");
-    let as_of = OffsetDateTime::parse(told["as_of"].as_str().unwrap(), &Rfc3339).unwrap();
-    assert_eq!((told["as_of_unix"].as_u64(), as_of.unix_timestamp().unsigned_abs()), (Some(time), time));
+    assert!(ages.values().all(|age| (60..120).contains(&age.as_u64().unwrap())), "{reported}");
+    let as_of = OffsetDateTime::parse(reported["as_of"].as_str().unwrap(), &Rfc3339).unwrap();
+    assert_eq!((reported["as_of_unix"].as_u64(), as_of.unix_timestamp().unsigned_abs()), (Some(time), time));
     assert!(
-        told["as_of"].as_str().unwrap().ends_with('Z') && told["stale"] == false && told.get("provenance").is_none()
+        reported["as_of"].as_str().unwrap().ends_with('Z')
+            && reported["stale"] == false
+            && reported.get("provenance").is_none()
     );
 
-    let told = result(&instance, "forex_rates", json!({ "base": "eur", "quotes": ["usd", "XXX", "gbp", "USD"] })).await;
-    assert_eq!((&told["base"], &told["rates"]), (&json!("EUR"), &json!({ "EUR": "1", "USD": "1.6" })));
-    assert_eq!(told["missing"], json!(["XXX", "GBP"]));
-    assert_eq!(told["missing_reasons"], json!({ "XXX": "unsupported", "GBP": "no_quotes" }));
-    // Null stands for what is not there, and what was not asked for is left out.
-    let told = result(&instance, "forex_rates", json!({ "base": null, "quotes": [], "provenance": null })).await;
-    assert_eq!((&told["rates"], &told["missing"]), (&json!({ "USD": "1" }), &json!([])));
-    assert_eq!((&told["as_of_unix"], &told["stale"]), (&json!(time), &json!(false)));
+    let reported =
+        result(&instance, "forex_rates", json!({ "base": "eur", "quotes": ["usd", "XXX", "gbp", "USD"] })).await;
+    assert_eq!((&reported["base"], &reported["rates"]), (&json!("EUR"), &json!({ "EUR": "1", "USD": "1.6" })));
+    assert_eq!(reported["missing"], json!(["XXX", "GBP"]));
+    assert_eq!(reported["missing_reasons"], json!({ "XXX": "unsupported", "GBP": "no_quotes" }));
+    // Null counts as absent, and members that were not requested are left out.
+    let reported = result(&instance, "forex_rates", json!({ "base": null, "quotes": [], "provenance": null })).await;
+    assert_eq!((&reported["rates"], &reported["missing"]), (&json!({ "USD": "1" }), &json!([])));
+    assert_eq!((&reported["as_of_unix"], &reported["stale"]), (&json!(time), &json!(false)));
 }
 
 /// row FX02
 #[tokio::test]
 async fn provenance_names_the_sources_of_every_rate() {
     let (instance, time) = instance(some_rates(), 60).await;
-    let told = result(&instance, "forex_rates", json!({ "base": "EUR", "quotes": ["JPY"], "provenance": true })).await;
-    let provenance = told["provenance"].as_object().unwrap();
+    let reported =
+        result(&instance, "forex_rates", json!({ "base": "EUR", "quotes": ["JPY"], "provenance": true })).await;
+    let provenance = reported["provenance"].as_object().unwrap();
     assert_eq!(provenance.keys().collect::<Vec<_>>(), ["EUR", "JPY"]);
     let yen = &provenance["JPY"];
     assert_eq!((&yen["per_usd"], &yen["method"]), (&json!("150.7"), &json!("median")));
@@ -128,12 +132,12 @@ async fn amounts_are_taken_as_written_and_results_are_exact() {
         let answer = raw_call(&instance, "forex_convert", &params).await;
         assert_eq!(answer["result"]["result"], expected, "{params}: {answer}");
     }
-    let told = result(&instance, "forex_convert", json!({ "from": "EUR", "to": "JPY", "amount": "2" })).await;
-    assert_eq!((&told["rate"], &told["result"]), (&json!("241.12"), &json!("482.24")));
-    let ages = told["age_seconds_by_currency"].as_object().unwrap();
+    let reported = result(&instance, "forex_convert", json!({ "from": "EUR", "to": "JPY", "amount": "2" })).await;
+    assert_eq!((&reported["rate"], &reported["result"]), (&json!("241.12"), &json!("482.24")));
+    let ages = reported["age_seconds_by_currency"].as_object().unwrap();
     assert_eq!((ages.len(), ages["JPY"].as_u64().unwrap() >= 60), (1, true));
-    assert_eq!((&told["as_of_unix"], &told["stale"]), (&json!(time), &json!(false)));
-    assert!(told.get("missing").is_none() && told["as_of"].is_string(), "{told}");
+    assert_eq!((&reported["as_of_unix"], &reported["stale"]), (&json!(time), &json!(false)));
+    assert!(reported.get("missing").is_none() && reported["as_of"].is_string(), "{reported}");
 }
 
 /// row FX01
@@ -209,9 +213,9 @@ async fn status_and_currencies_answer_whatever_there_is() {
     let (gone, _) = self::instance(some_rates(), 337 * HOUR).await;
     let status = result(&gone, "forex_status", json!({})).await;
     let expected = (&json!(true), &json!([]), &Value::Null, &Value::Null, &Value::Null);
-    let told =
+    let reported =
         (&status["stale"], &status["available"], &status["age_seconds"], &status["as_of"], &status["as_of_unix"]);
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     let rates = result(&gone, "forex_rates", json!({ "quotes": ["EUR"] })).await;
     assert_eq!((&rates["rates"], &rates["missing"]), (&json!({ "USD": "1" }), &json!(["EUR"])));
     assert_eq!((&rates["missing_reasons"]["EUR"], &rates["as_of"]), (&json!("stale_beyond_limit"), &Value::Null));

@@ -28,7 +28,7 @@ async fn health_is_ok_with_the_time_and_tells_height_and_node() {
 }
 
 #[tokio::test]
-async fn health_follows_the_state_of_index_and_node_and_never_tells_where_the_node_is() {
+async fn health_follows_the_state_of_index_and_node_and_never_reveals_the_address_of_the_node() {
     let instance = Instance::start().await;
     for (indexing, away, status, word) in [
         (IndexingStatus::Synced, true, 200, "degraded"),

@@ -1,4 +1,4 @@
-//! `metashrew_*` where an indexer program answers in the place of the contract index.
+//! `metashrew_*` where an indexer program answers instead of the contract index.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
 
-/// Answers with what it was asked, and fails as the view's name says.
-struct Told;
+/// A program that echoes its parameters, or fails as the view's name says.
+struct EchoProgram;
 
-impl HostedProgram for Told {
+impl HostedProgram for EchoProgram {
     fn has_view(&self, name: &str) -> bool {
         name != "unknown"
     }
@@ -65,7 +65,7 @@ impl HostedProgram for Told {
 }
 
 async fn start() -> Instance {
-    let mut setup = Setup { hosted: Some(Arc::new(Told)), ..Setup::default() };
+    let mut setup = Setup { hosted: Some(Arc::new(EchoProgram)), ..Setup::default() };
     setup.config.limits.view_timeout_ms = 50;
     Instance::with(setup).await
 }
@@ -91,9 +91,9 @@ async fn a_program_answers_any_view_by_name_at_its_heights() {
     assert_eq!(root(json!(0)).await, format!("0x{}", "00".repeat(32)));
     let hash = format!("0x{}", instance.chain.blocks[2].block_hash());
     assert_eq!(instance.result("metashrew_getblockhash", json!([2])).await, hash);
-    let told = instance.result("metashrew_snapshot", json!([])).await;
-    let told: Value = serde_json::from_str(told.as_str().unwrap()).unwrap();
-    assert_eq!(told["indexed_height"], 2);
+    let reported = instance.result("metashrew_snapshot", json!([])).await;
+    let reported: Value = serde_json::from_str(reported.as_str().unwrap()).unwrap();
+    assert_eq!(reported["indexed_height"], 2);
 
     let block = bitcoin::consensus::serialize(&instance.chain.blocks[1]);
     let hex = bitcoin::hex::DisplayHex::to_lower_hex_string(&block[..]);
@@ -103,7 +103,7 @@ async fn a_program_answers_any_view_by_name_at_its_heights() {
 }
 
 #[tokio::test]
-async fn what_a_program_cannot_do_is_told_apart_and_nothing_of_ours_is_told() {
+async fn failures_of_a_program_are_distinguished_and_reveal_no_internals() {
     let instance = start().await;
     for (view, code) in [
         ("saturated", "VIEWS_SATURATED"),
@@ -124,7 +124,7 @@ async fn what_a_program_cannot_do_is_told_apart_and_nothing_of_ours_is_told() {
 }
 
 #[tokio::test]
-async fn health_and_metrics_tell_how_both_engines_compare() {
+async fn health_and_metrics_report_how_both_engines_compare() {
     let instance = Instance::start().await;
     let figures = async || {
         let answer = crate::client::request(instance.metrics, "GET", "/metrics", &[], b"").await;
@@ -133,8 +133,8 @@ async fn health_and_metrics_tell_how_both_engines_compare() {
     };
     let health = async || {
         let answer = instance.get("/v4/api/health").await;
-        let told = answer.json();
-        (answer.status, told["status"].as_str().unwrap().to_owned(), told["shadow"].clone())
+        let reported = answer.json();
+        (answer.status, reported["status"].as_str().unwrap().to_owned(), reported["shadow"].clone())
     };
     // One engine alone.
     assert_eq!(health().await, (200, "ok".to_owned(), Value::Null));
@@ -143,14 +143,14 @@ async fn health_and_metrics_tell_how_both_engines_compare() {
         *instance.state.shadow.lock().unwrap() = Some(ShadowState { compared, differences, comparing });
     };
     set(7, 0, true);
-    let told = |compared: u64, differences: u64, comparing: bool| json!({ "compared": compared, "differences": differences, "comparing": comparing });
-    assert_eq!(health().await, (200, "ok".to_owned(), told(7, 0, true)));
+    let reported = |compared: u64, differences: u64, comparing: bool| json!({ "compared": compared, "differences": differences, "comparing": comparing });
+    assert_eq!(health().await, (200, "ok".to_owned(), reported(7, 0, true)));
     // A difference that is only reported leaves the status as it is.
     set(8, 1, true);
-    assert_eq!(health().await, (200, "ok".to_owned(), told(8, 1, true)));
+    assert_eq!(health().await, (200, "ok".to_owned(), reported(8, 1, true)));
     // The native engine has stopped beside a program that serves.
     set(9, 2, false);
-    assert_eq!(health().await, (200, "degraded".to_owned(), told(9, 2, false)));
+    assert_eq!(health().await, (200, "degraded".to_owned(), reported(9, 2, false)));
     let figures = figures().await;
     for line in ["paraffin_shadow_blocks_total 9", "paraffin_shadow_differences_total 2", "paraffin_shadow_comparing 0"]
     {
@@ -158,5 +158,5 @@ async fn health_and_metrics_tell_how_both_engines_compare() {
     }
     // Where it serves, indexing has stopped with it.
     *instance.state.indexing.lock().unwrap() = IndexingStatus::Stopped;
-    assert_eq!(health().await, (503, "stalled".to_owned(), told(9, 2, false)));
+    assert_eq!(health().await, (503, "stalled".to_owned(), reported(9, 2, false)));
 }

@@ -1,4 +1,4 @@
-//! What no client should do, and what happens then.
+//! Misbehaving clients.
 
 use std::time::{Duration, Instant};
 
@@ -319,7 +319,7 @@ async fn a_stop_does_not_wait_for_a_call_that_never_ends() {
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_wait_for_a_place() {
+async fn connections_beyond_the_limit_wait_for_a_slot() {
     let mut setup = Setup::default();
     setup.config.limits.connections_max = 2;
     let instance = Instance::with(setup).await;

@@ -21,8 +21,8 @@ use tokio::task::JoinHandle;
 
 use crate::chain::{COIN, Chain, payment, script_of, taproot};
 use crate::client::{Response, request};
+use crate::market_chain;
 use crate::node::{TestNode, shared};
-use crate::town;
 
 pub(crate) struct TestState {
     network: Network,
@@ -63,11 +63,11 @@ pub(crate) struct Setup {
     pub(crate) alone: bool,
     /// The contract index.
     pub(crate) alkanes: Option<AlkanesParts>,
-    /// A program that answers in the place of the contract index.
+    /// A program that answers instead of the contract index.
     pub(crate) hosted: Option<Arc<dyn paraffin_gateway::HostedProgram>>,
     /// How inscriptions and runes are indexed, where they are.
     pub(crate) ordinals: Option<OrdinalsOptions>,
-    /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::town`]).
+    /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::market_chain`]).
     pub(crate) market: Option<Vec<Block>>,
     /// A module behind the others.
     pub(crate) last_module: Option<Box<dyn Module>>,
@@ -75,9 +75,9 @@ pub(crate) struct Setup {
     pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
     /// The live set.
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
-    /// Servers that answer families in the place of the index.
+    /// Servers that answer families instead of the index.
     pub(crate) families: Families,
-    /// Scripts, which are kept in the store of the keys.
+    /// Scripts, saved in the key store.
     pub(crate) scripts: Option<MakeScripts>,
     /// Webhooks with these settings.
     pub(crate) webhooks: Option<paraffin_webhooks::WebhookSettings>,
@@ -147,7 +147,7 @@ impl Instance {
     pub(crate) async fn with(mut setup: Setup) -> Self {
         let market = setup.market.take();
         if market.is_some() {
-            setup.alkanes = Some(town::alkanes_parts(setup.network));
+            setup.alkanes = Some(market_chain::alkanes_parts(setup.network));
         }
         let (miner, payee) = (taproot(setup.network, 0), taproot(setup.network, 1));
         let engine = setup.alkanes.as_ref().map(|parts| {
@@ -157,7 +157,7 @@ impl Instance {
         let last = setup.last_module.take();
         let mut chain = Chain::new(setup.network, setup.raw, engine, market.is_some(), setup.ordinals, last);
         let mut paid = bitcoin::hashes::Hash::all_zeros();
-        let markets = market.is_some().then(town::markets_parts);
+        let markets = market.is_some().then(market_chain::markets_parts);
         if let Some(blocks) = market {
             for block in blocks {
                 chain.add(block);

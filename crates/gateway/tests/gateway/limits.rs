@@ -1,4 +1,4 @@
-//! How much a caller may.
+//! Limits of a caller.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ pub(crate) async fn limited_key(instance: &Instance, per_minute: u32) -> String 
 }
 
 /// Waits for the beginning of a minute when the current one is about to end.
-pub(crate) async fn room_in_minute(seconds: u64) {
+pub(crate) async fn wait_for_time_in_minute(seconds: u64) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let left = 60 - now.as_secs() % 60;
     if left <= seconds {
@@ -87,7 +87,7 @@ async fn every_counted_answer_tells_the_windows_unlimited_plans_and_errors_inclu
 #[tokio::test]
 async fn a_free_key_is_refused_after_60_requests_in_the_envelope_of_each_surface() {
     let instance = Instance::start().await;
-    room_in_minute(20).await;
+    wait_for_time_in_minute(20).await;
     let free = instance.keys.create(NewKey::named("free"), "test", 0).await.unwrap().key.reveal();
     let other = instance.keys.create(NewKey::named("other"), "test", 0).await.unwrap().key.reveal();
     for left in (0..60).rev() {
@@ -133,7 +133,7 @@ async fn a_free_key_is_refused_after_60_requests_in_the_envelope_of_each_surface
 #[tokio::test]
 async fn a_batch_counts_once_and_a_key_counts_the_same_in_path_and_header() {
     let instance = Instance::start().await;
-    room_in_minute(10).await;
+    wait_for_time_in_minute(10).await;
     let key = limited_key(&instance, 5).await;
     let path = format!("/v4/{key}");
     let batch = format!("[{COUNT},{COUNT},{COUNT}]");
@@ -152,7 +152,7 @@ async fn calls_of_a_caller_in_a_minute_are_bounded_beside_his_requests() {
     setup.config.limits.calls_per_request_max = 10;
     setup.config.limits.calls_per_request_of_minute = 2;
     let instance = Instance::with(setup).await;
-    room_in_minute(20).await;
+    wait_for_time_in_minute(20).await;
     // Ten requests, and twenty calls.
     let (key, other) = (limited_key(&instance, 10).await, limited_key(&instance, 10).await);
     let path = format!("/v4/{key}");
@@ -184,7 +184,7 @@ async fn calls_of_a_caller_in_a_minute_are_bounded_beside_his_requests() {
     let error = cut.json()[8]["error"].clone();
     assert_eq!(error["data"]["code"], "BUDGET_EXCEEDED");
     assert!(error["message"].as_str().unwrap().contains("next minute"), "{error}");
-    // Who has no limit has none here.
+    // A caller without a limit has none here either.
     for _ in 0..5 {
         assert_eq!(results(&instance.post(&instance.keyed(""), batch(10)).await), 10);
     }
@@ -193,7 +193,7 @@ async fn calls_of_a_caller_in_a_minute_are_bounded_beside_his_requests() {
 /// row AU11
 #[tokio::test]
 async fn without_a_key_requests_above_the_burst_wait_their_turn_in_order() {
-    // A place every 250 ms.
+    // A slot every 250 ms.
     let instance = Instance::with(keyless(3, 240, 10_000)).await;
     let started = Instant::now();
     for _ in 0..3 {
@@ -263,11 +263,11 @@ async fn clients_behind_a_proxy_are_told_apart_only_when_the_proxy_is_ours() {
     assert_eq!(from("2001:db8:1:2:ffff::9").await, 429, "one line has one bucket");
     assert_eq!(from("2001:db8:1:3::1").await, 200);
 
-    let strangers = Instance::with(keyless(1, 1, 0)).await;
+    let anonymous = Instance::with(keyless(1, 1, 0)).await;
     let forwarded = [("X-Forwarded-For", "198.51.100.1")];
-    assert_eq!(strangers.send("POST", "/v4/jsonrpc", &forwarded, COUNT).await.status, 200);
+    assert_eq!(anonymous.send("POST", "/v4/jsonrpc", &forwarded, COUNT).await.status, 200);
     let other = [("X-Forwarded-For", "198.51.100.2")];
-    assert_eq!(strangers.send("POST", "/v4/jsonrpc", &other, COUNT).await.status, 429);
+    assert_eq!(anonymous.send("POST", "/v4/jsonrpc", &other, COUNT).await.status, 429);
 }
 
 #[tokio::test]

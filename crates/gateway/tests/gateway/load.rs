@@ -112,7 +112,7 @@ async fn a_store_taken_away_under_load_serves_nobody_and_serves_again_when_it_is
                     let response = connection.receive().await.unwrap();
                     let after = phase.load(Ordering::SeqCst);
                     match (before, after) {
-                        // Who asks for something unknown again and again is slowed down.
+                        // A client that repeatedly sends unknown keys is throttled.
                         (0, 0) if known == 401 => assert!(matches!(response.status, 401 | 429)),
                         (0, 0) => assert_eq!(response.status, known),
                         (2, 2) => {
@@ -172,7 +172,7 @@ async fn a_client_that_opens_too_many_connections_or_sends_slowly_does_not_starv
     // Another client (another loopback address) is served while the slow ones hold their share.
     let answer = from_another_address(instance.address, &head(&instance.keyed(""))).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
-    // And the slow ones are let go in time.
+    // And the slow ones are disconnected in time.
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200);
 }

@@ -151,7 +151,7 @@ async fn errors_stand_in_the_result_and_failed_calls_can_be_caught() {
     let answer = instance.result("lua_evalscript", json!([caught])).await;
     assert_eq!(answer["returns"], json!([false, "RPC error -5: Block not found"]));
     assert_eq!(answer["calls"], 1);
-    // A handler that breaks takes nothing along.
+    // An error in a handler affects nothing else.
     assert_eq!(error("return _RPC.btc_getchaintips()").await["message"], "RPC error -32603: Internal error");
     for (params, part) in [
         (json!([]), "required"),
@@ -197,7 +197,7 @@ async fn scripts_are_kept_by_their_hash_and_found_after_a_restart() {
     // Another caller finds it as well.
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "lua_evalsaved", "params": [hash] }).to_string();
     assert_eq!(instance.post("/v4/jsonrpc", body).await.json()["result"]["returns"], json!([0]));
-    // What is in the file is what another process finds.
+    // Another process finds the saved scripts.
     let again = DatabaseKeyStore::open(&instance.keys_path).await.unwrap();
     let found = paraffin_access::ScriptStore::find_script(&again, bitcoin_hash(&hash)).await.unwrap();
     assert_eq!(found.as_deref(), Some(script));
@@ -243,7 +243,7 @@ async fn a_script_counts_once_whatever_it_asks() {
     let left = |response: &crate::client::Response| -> u32 {
         response.header("x-ratelimit-remaining").unwrap().parse().unwrap()
     };
-    crate::limits::room_in_minute(20).await;
+    crate::limits::wait_for_time_in_minute(20).await;
     let first = instance.post(&path, &body).await;
     assert_eq!(first.json()["result"]["calls"], 100);
     let second = instance.post(&path, &body).await;

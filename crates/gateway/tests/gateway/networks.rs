@@ -9,7 +9,7 @@ use paraffin_primitives::Network;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town::market_blocks;
+use crate::market_chain::market_blocks;
 
 const SEED: u64 = 7;
 /// Blocks of the founding and of some trade.
@@ -34,7 +34,7 @@ impl Served {
         Self { network, instance, answers: BTreeMap::new() }
     }
 
-    /// Asks a REST route and keeps what it answers.
+    /// Calls a REST route and records its answer.
     async fn rest(&mut self, route: &str, body: Value) -> Value {
         let response = self.instance.post(&format!("/v4/api/{route}"), body.to_string()).await;
         assert_eq!(response.status, 200, "{:?} {route} {body}: {}", self.network, response.text());
@@ -102,7 +102,7 @@ fn scalars(answer: &Value) -> usize {
     }
 }
 
-/// Every family of routes about contracts, asked about what the chain has.
+/// Calls every family of routes about contracts with objects of the chain.
 async fn asked(network: Network) -> Served {
     let mut served = Served::start(network).await;
     let holders = served.rpc("/espo", "essentials.get_holders", json!({ "alkane": "2:0" })).await;
@@ -143,7 +143,7 @@ async fn contracts_pools_histories_and_analytics_are_served_on_each_network_with
             assert_eq!(served.with_scripts(&served.answers[name], &mut own), expected, "{network:?} {name}");
         }
         assert!(own == theirs && own > 20, "{network:?}: {own} addresses, {theirs} on regtest");
-        // Addresses of another network are refused, whatever they hold there.
+        // Addresses of another network are refused.
         let address = regtest.address(&regtest.answers["/espo essentials.get_holders"]);
         for route in ["get-alkanes-by-address", "get-alkanes-utxo"] {
             let body = json!({ "address": address }).to_string();

@@ -13,7 +13,7 @@ use paraffin_gateway::{BoxFuture, Node};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-/// Text that the node's own errors hold and that no caller may ever see.
+/// Text in the node's own errors that must never reach a caller.
 pub(crate) const SECRET_ADDRESS: &str = "http://10.9.8.7:8332";
 
 #[derive(Default)]

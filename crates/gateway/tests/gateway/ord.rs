@@ -228,14 +228,14 @@ async fn the_other_methods_answer() {
     let transaction = instance.result("ord_tx", json!([reveal])).await;
     assert_eq!((&transaction["inscription_count"], &transaction["chain"]), (&json!(1), &json!("regtest")));
     assert!(transaction["etching"].is_string());
-    let nobody = "00".repeat(32);
+    let missing = "00".repeat(32);
     for (method, params) in [
         ("ord_blockhash", json!([9])),
         ("ord_block", json!([9])),
-        ("ord_block", json!([nobody])),
-        ("ord_children", json!([format!("{nobody}i0")])),
-        ("ord_parents", json!([format!("{nobody}i0")])),
-        ("ord_content", json!([format!("{nobody}i0")])),
+        ("ord_block", json!([missing])),
+        ("ord_children", json!([format!("{missing}i0")])),
+        ("ord_parents", json!([format!("{missing}i0")])),
+        ("ord_content", json!([format!("{missing}i0")])),
         ("ord_metadata", json!([all["ids"][0]])),
         ("ord_tx", json!(["11".repeat(32)])),
         ("ord_output", json!([format!("{}:0", "11".repeat(32))])),
@@ -292,14 +292,14 @@ async fn forms_of_shipped_clients_are_read_as_ord_reads_them() {
     // One sat under each of its names.
     let record = instance.result("ord_inscription", json!([first])).await;
     let sat = record["sat"].as_u64().unwrap();
-    let told = instance.result("ord_sat", json!([sat])).await;
+    let reported = instance.result("ord_sat", json!([sat])).await;
     for name in ["name", "decimal", "degree", "percentile"] {
-        assert_eq!(instance.result("ord_sat", json!([told[name]])).await, told, "{name}");
+        assert_eq!(instance.result("ord_sat", json!([reported[name]])).await, reported, "{name}");
     }
-    let on_sat = told["inscriptions"].as_array().unwrap();
+    let on_sat = reported["inscriptions"].as_array().unwrap();
     assert_eq!(on_sat[0], json!(first));
     let page = |page: u32, ids: &Value| json!({ "ids": ids, "more": false, "page": page });
-    assert_eq!(instance.result("ord_r:sat", json!([sat])).await, page(0, &told["inscriptions"]));
+    assert_eq!(instance.result("ord_r:sat", json!([sat])).await, page(0, &reported["inscriptions"]));
     assert_eq!(instance.result("ord_r:sat", json!([sat.to_string(), "1"])).await, page(1, &json!([])));
     // A number that no sat has is no mistake to ord.
     assert_eq!(instance.result("ord_r:sat", json!([u64::MAX])).await, page(0, &json!([])));
@@ -310,7 +310,7 @@ async fn forms_of_shipped_clients_are_read_as_ord_reads_them() {
         (json!(i64::MIN), None),
         (json!(i64::MAX), None),
     ] {
-        let found = instance.result("ord_r:sat::at", json!([told["decimal"], place])).await;
+        let found = instance.result("ord_r:sat::at", json!([reported["decimal"], place])).await;
         assert_eq!(found, json!({ "id": expected }), "{place}");
     }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::client::request;
 use crate::instance::Instance;
-use crate::limits::{COUNT, quota, room_in_minute};
+use crate::limits::{COUNT, quota, wait_for_time_in_minute};
 
 async fn register(instance: &Instance, pattern: &str) -> OriginRecord {
     let account = instance.keys.create_account("site", Plan::FREE, "test", 0).await.unwrap().id;
@@ -17,7 +17,7 @@ async fn register(instance: &Instance, pattern: &str) -> OriginRecord {
 #[tokio::test]
 async fn a_registered_origin_calls_without_a_key_and_counts_for_its_account() {
     let instance = Instance::start().await;
-    room_in_minute(10).await;
+    wait_for_time_in_minute(10).await;
     register(&instance, "https://*.example.com").await;
     let page = [("Origin", "https://app.example.com")];
     let main = instance.send("POST", "/v4/api", &page, COUNT).await;
@@ -68,8 +68,8 @@ async fn an_unregistered_origin_is_refused_where_it_is_the_only_credential() {
         assert_eq!((refused.header("access-control-allow-origin"), refused.header("vary")), (None, Some("Origin")));
     }
     let evil = &[("Origin", "https://evil.example.com")][..];
-    let nobody = post("/v4/api", &[]).await;
-    assert_eq!((nobody.status, &nobody.json()["code"]), (401, &json!("INVALID_API_KEY")));
+    let anonymous = post("/v4/api", &[]).await;
+    assert_eq!((anonymous.status, &anonymous.json()["code"]), (401, &json!("INVALID_API_KEY")));
     // Elsewhere the origin is not what decides, and the page cannot read what came.
     for path in ["/v4/jsonrpc", "/v4/api/get-nothing"] {
         let answer = post(path, evil).await;

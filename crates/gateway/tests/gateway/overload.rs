@@ -1,4 +1,4 @@
-//! What all requests may hold together, and clients that do not take their answers.
+//! Memory of all requests together, and clients that do not read their answers.
 
 use std::time::{Duration, Instant};
 
@@ -178,7 +178,7 @@ async fn an_answer_of_rest_has_the_bound_of_all_answers() {
     assert_eq!(small.status, 200, "{}", small.text());
 }
 
-/// What the node replies counts before it is passed on.
+/// Answers of the node are counted before they are passed on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reply_of_the_node_beyond_the_share_of_its_caller_is_overloaded() {
     let instance = Instance::with(setup()).await;
@@ -191,7 +191,7 @@ async fn a_reply_of_the_node_beyond_the_share_of_its_caller_is_overloaded() {
     assert_eq!(instance.post(&instance.keyed(""), &stats).await.status, 200, "another caller");
 }
 
-/// A caller that waits for others for ten seconds is asked to retry later, in both forms.
+/// A caller that has waited ten seconds for others gets an error that asks to retry later, in both forms.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_waits_too_long_for_a_permit_is_overloaded() {
     let instance = Instance::start().await;

@@ -52,7 +52,7 @@ impl Prices {
         }
     }
 
-    /// Waits until nothing of the past is asked for any more.
+    /// Waits until the feed has finished reading the past.
     async fn until_filled(&self) {
         let mut before = 0;
         loop {

@@ -39,7 +39,7 @@ async fn the_block_count_is_the_height_of_the_path_whatever_the_tip() {
         // Also with the slash that some clients put at the end.
         assert_eq!(call(&instance, &format!("{target}/"), request("getblockcount", &json!([]))).await, expected);
     }
-    // Nothing was asked of the node, and nothing is kept between calls.
+    // The node was not called, and calls share no state.
     assert!(instance.node.calls.lock().unwrap().is_empty());
 }
 
@@ -54,10 +54,10 @@ async fn hashes_above_the_height_are_synthetic_and_the_others_are_the_nodes() {
     assert!(instance.node.calls.lock().unwrap().is_empty());
     // The node of the tests answers with the parameters that it got.
     for height in [0, 1, 2] {
-        let told = call(&instance, "2", request("getblockhash", &json!([height]))).await;
-        assert_eq!(told, answer(&json!([height])));
+        let reported = call(&instance, "2", request("getblockhash", &json!([height]))).await;
+        assert_eq!(reported, answer(&json!([height])));
     }
-    // What is no height is the node's to refuse, never a synthetic hash.
+    // The node refuses an invalid height; it never gets a synthetic hash.
     for params in [json!([]), json!([-1]), json!(["3"]), json!([3.5]), json!([3, 4]), json!([null])] {
         assert_eq!(call(&instance, "2", request("getblockhash", &params)).await, answer(&params), "{params}");
     }
@@ -96,19 +96,22 @@ async fn read_methods_and_broadcast_pass_through_and_the_nodes_errors_with_them(
         ("generatetoaddress", json!([1, "x"]), -32601, "Method not found"),
         ("walletpassphrase", json!(["x", 1]), -32601, "Method not found"),
     ] {
-        let told = call(&instance, "2", request(method, &params)).await;
+        let reported = call(&instance, "2", request(method, &params)).await;
         let expected =
             json!({ "jsonrpc": "2.0", "result": null, "error": { "code": code, "message": message }, "id": 7 });
-        assert_eq!(told, expected, "{method}");
+        assert_eq!(reported, expected, "{method}");
     }
     // A batch, as some clients send it, with ids of any kind.
     let batch = json!([
         { "version": "1.1", "id": "1795-0", "method": "getblockcount", "params": [] },
         { "id": 0, "method": "getblockhash", "params": [3] },
     ]);
-    let told = call(&instance, "2", batch).await;
-    assert_eq!((&told[0]["id"], &told[0]["result"], &told[0]["error"]), (&json!("1795-0"), &json!(2), &Value::Null));
-    assert_eq!((&told[1]["id"], told[1]["result"].as_str().unwrap().len()), (&json!(0), 64));
+    let reported = call(&instance, "2", batch).await;
+    assert_eq!(
+        (&reported[0]["id"], &reported[0]["result"], &reported[0]["error"]),
+        (&json!("1795-0"), &json!(2), &Value::Null)
+    );
+    assert_eq!((&reported[1]["id"], reported[1]["result"].as_str().unwrap().len()), (&json!(0), 64));
     instance.node.set_away(true);
     let away = call(&instance, "2", request("getblockhash", &json!([1]))).await;
     assert_eq!(away["error"]["data"]["code"], "UPSTREAM_UNAVAILABLE");
@@ -122,13 +125,15 @@ async fn get_explains_the_use_with_the_depth_rule_and_the_order_of_operations() 
     let instance = instance().await;
     let response = instance.get(&instance.keyed("/reorg/950564")).await;
     assert_eq!((response.status, response.header("content-type")), (200, Some("text/plain")));
-    for told in ["950564", "getblockcount", "maximum reorg depth", "default is 100", "Order of operations", "950565"] {
-        assert!(response.text().contains(told), "{told}");
+    for reported in
+        ["950564", "getblockcount", "maximum reorg depth", "default is 100", "Order of operations", "950565"]
+    {
+        assert!(response.text().contains(reported), "{reported}");
     }
     // The page of the documentation says the same.
     let page = include_str!("../../../../docs/reorg.md");
-    for told in ["maximum reorg depth", "100", "## Order of operations", "no safety cap"] {
-        assert!(page.contains(told), "{told}");
+    for reported in ["maximum reorg depth", "100", "## Order of operations", "no safety cap"] {
+        assert!(page.contains(reported), "{reported}");
     }
 }
 
@@ -138,17 +143,21 @@ async fn without_a_key_it_is_401_and_a_bad_height_is_400() {
     let instance = instance().await;
     for path in ["/v4/reorg/5", "/v4/jsonrpc/reorg/5", "/v4/nobody/reorg/5", "/v4/reorg/x"] {
         let refused = instance.post(path, request("getblockcount", &json!([])).to_string()).await;
-        let told = refused.json();
-        assert_eq!((refused.status, &told["code"]), (401, &json!("INVALID_API_KEY")), "{path}");
-        assert_eq!(told["error"]["code"], -32001);
+        let reported = refused.json();
+        assert_eq!((refused.status, &reported["code"]), (401, &json!("INVALID_API_KEY")), "{path}");
+        assert_eq!(reported["error"]["code"], -32001);
     }
     for target in ["-1", "1.5", "abc", "0x10", "18446744073709551616", "1e3", "%20", ""] {
         let path = instance.keyed(&format!("/reorg/{target}"));
         for verb in ["POST", "GET", "PUT"] {
             let refused = instance.send(verb, &path, &[], r#"{"id":1,"method":"getblockcount"}"#).await;
-            let told = refused.json();
-            assert_eq!((refused.status, &told["code"]), (400, &json!("INVALID_REQUEST")), "{verb} {target}");
-            assert_eq!((&told["result"], &told["error"]["code"]), (&Value::Null, &json!(-32602)), "{verb} {target}");
+            let reported = refused.json();
+            assert_eq!((refused.status, &reported["code"]), (400, &json!("INVALID_REQUEST")), "{verb} {target}");
+            assert_eq!(
+                (&reported["result"], &reported["error"]["code"]),
+                (&Value::Null, &json!(-32602)),
+                "{verb} {target}"
+            );
         }
     }
     assert_eq!(instance.get(&instance.keyed("/reorg/5/6")).await.status, 404);

@@ -214,7 +214,7 @@ async fn latest_block_hash_and_indexer_position() {
     assert_eq!(instance.get("/v4/api/get-block-hash").await.status, 405);
 }
 
-/// Blocks that left are remembered by branch, with what stands in their place.
+/// Removed blocks are recorded by branch, with the blocks that replaced them.
 #[tokio::test]
 async fn reorganisations_are_listed_with_what_took_the_place_of_their_blocks() {
     let mut instance = Instance::start().await;

@@ -37,7 +37,7 @@ async fn slashes_and_escapes_change_nothing() {
 }
 
 #[tokio::test]
-async fn the_wrong_verb_is_405_and_tells_the_right_ones() {
+async fn the_wrong_verb_is_405_and_names_the_right_ones() {
     let instance = Instance::start().await;
     for (verb, path, allow, status) in [
         ("GET", "/v4/jsonrpc", "POST, OPTIONS", 405),

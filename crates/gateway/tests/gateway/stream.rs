@@ -1,4 +1,4 @@
-//! A WebSocket client that gets the handshake's answer and every frame.
+//! A WebSocket client that exposes the answer of the handshake and every frame.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -47,11 +47,11 @@ impl Stream {
     }
 
     pub(crate) async fn send(&mut self, message: Message) {
-        // The server may have hung up already.
+        // The server may have disconnected already.
         let _ = self.0.send(message).await;
     }
 
-    /// The next message of the server that is no ping; the code of its end.
+    /// The next message of the server other than a ping, or the close code.
     pub(crate) async fn next(&mut self) -> Result<Value, u16> {
         loop {
             let next =

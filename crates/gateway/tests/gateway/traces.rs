@@ -3,7 +3,7 @@
 use paraffin_alkanes::{CallKind, Trace, TraceEvent, TraceStatus, Transfer};
 use paraffin_primitives::AlkaneId;
 
-/// A call with what it answered.
+/// A call with its response.
 pub(crate) struct Frame {
     pub(crate) kind: CallKind,
     pub(crate) myself: AlkaneId,

@@ -1,4 +1,4 @@
-//! Webhooks through the gateway: endpoints of an account, and blocks that come and leave as events.
+//! Webhooks through the gateway: endpoints of an account, and connected and disconnected blocks as events.
 
 use std::time::{Duration, Instant};
 
@@ -188,7 +188,7 @@ async fn a_key_manages_the_endpoints_of_its_account_and_nothing_else() {
     call(&instance, "webhooks_create", json!({ "url": url })).await;
     assert_eq!(refusal(&instance, "webhooks_create", json!({ "url": url })).await, "ENDPOINT_LIMIT_REACHED");
 
-    // Another account knows nothing of them.
+    // They do not exist for another account.
     let other = instance.keys.create(NewKey::on_plan("other", Plan::BUSINESS), "test", 0).await.unwrap();
     let path = format!("/v4/{}/webhooks", other.key.reveal());
     assert_eq!(ask(&instance, &path, "webhooks_list", json!({})).await["result"], json!([]));

@@ -38,7 +38,7 @@ pub(super) struct AliasesPage {
     rows: Vec<Row>,
     /// Each surface, and whether it is chosen.
     surfaces: Vec<(&'static str, bool)>,
-    /// What was typed.
+    /// The typed fields.
     typed: [String; 3],
 }
 

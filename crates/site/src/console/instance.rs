@@ -1,4 +1,4 @@
-//! What the owner of an instance sees: accounts, people, and the audit log.
+//! Pages for the owner of an instance: accounts, people, and the audit log.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ const AUDIT_LINES: u32 = 200;
 /// Accounts on a page.
 const ACCOUNTS_MAX: usize = 50;
 
-/// Which accounts a page shows: those with a greater number than this one. Their addresses stay true when accounts are made.
+/// Offset of a page of accounts: those with a greater number than this one are shown. Such addresses stay valid when accounts are added.
 #[derive(Debug, Deserialize)]
 pub(super) struct After {
     after: Option<i64>,
 }
 
-/// In the place of a page of an account, while there is none.
+/// Shown instead of a page of an account, while there is none.
 #[derive(Template)]
 #[template(path = "no_account.html")]
 pub(super) struct NoAccount {
@@ -59,7 +59,7 @@ pub(super) struct AccountsPage {
     typed: String,
     /// The page shows accounts with a greater number.
     after: i64,
-    /// The last number of the page, while there are further ones.
+    /// The last number of the page, if there are further ones.
     next: Option<i64>,
 }
 
@@ -135,7 +135,7 @@ pub(super) async fn set_plan(
     let plan = plan(form.fields.get("plan"))?;
     site.keys.set_plan(AccountId(id), plan, &form.visitor.actor(), form.visitor.visit.now).await?;
     site.keys.settle().await?;
-    // Back to the page on which the account stands.
+    // Back to the page with the account.
     let after: i64 = form.fields.get("after").parse().unwrap_or(0);
     Ok(Redirect::to(&format!("/console/accounts?after={after}")))
 }
@@ -165,7 +165,7 @@ pub(super) struct PeoplePage {
     people: Vec<PersonRow>,
     links: Vec<LinkRow>,
     accounts: Vec<AccountRecord>,
-    /// A link that was made just now, which is shown this once.
+    /// A new link, shown only once.
     fresh: Option<String>,
 }
 
@@ -177,8 +177,8 @@ async fn show_people(
     visitor.require_owner()?;
     let accounts = site.keys.accounts().await?;
     let name_of = |id: Option<i64>| {
-        let found = id.and_then(|id| accounts.iter().find(|account| account.id.0 == id));
-        found.map(|account| account.name.clone()).unwrap_or_default()
+        let account = id.and_then(|id| accounts.iter().find(|account| account.id.0 == id));
+        account.map(|account| account.name.clone()).unwrap_or_default()
     };
     let person = |user: paraffin_users::UserRecord| PersonRow {
         id: user.id.0,
@@ -210,7 +210,7 @@ pub(super) async fn people(State(site): State<Arc<SiteParts>>, visitor: Visitor)
     show_people(&site, &visitor, (None, None)).await
 }
 
-/// The page after something was tried.
+/// The page after an action.
 async fn after(
     site: &SiteParts,
     visitor: &Visitor,
@@ -231,8 +231,8 @@ pub(super) async fn invite(State(site): State<Arc<SiteParts>>, form: SessionForm
     visitor.require_owner()?;
     let role = if fields.get("role") == "owner" { Role::Owner } else { Role::Member };
     let account = fields.get("account").parse().ok();
-    let known = site.keys.accounts().await?;
-    let tried = if account.is_some_and(|id| !known.iter().any(|known| known.id.0 == id)) {
+    let accounts = site.keys.accounts().await?;
+    let tried = if account.is_some_and(|id| !accounts.iter().any(|account| account.id.0 == id)) {
         Err(Failure::Refused("There is no such account.".to_owned()))
     } else {
         site.users.invite(role, account, visitor.visit.now).await.map(Some).map_err(Failure::from)
@@ -251,7 +251,7 @@ pub(super) async fn change_person(
     let visitor = form.visitor;
     visitor.require_owner()?;
     let (users, id, now) = (&site.users, UserId(id), visitor.visit.now);
-    // What an owner changes about signing in itself takes the password, on the profile.
+    // Owners change their own sign-in settings on the profile, with the password.
     if id == visitor.session.user.id {
         return Err(Failure::Forbidden);
     }
@@ -275,7 +275,7 @@ pub(super) async fn change_person(
     after(&site, &visitor, tried).await
 }
 
-/// Withdraws every open link: who is let in no longer may have kept one.
+/// Withdraws every open link: a removed owner may still have one.
 async fn withdraw_all(site: &SiteParts, visitor: &Visitor) -> Result<(), Failure> {
     for link in site.users.links(visitor.visit.now).await? {
         match site.users.withdraw_link(link.id).await {

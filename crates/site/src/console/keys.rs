@@ -24,7 +24,7 @@ const GRACE_HOURS_MAX: u32 = 24 * 30;
 /// Keys on a page; revoked ones stay in the list for ever.
 const ROWS_MAX: usize = 200;
 
-/// Which account a page is about.
+/// The account of a page.
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
     pub(super) account: Option<String>,
@@ -40,12 +40,12 @@ struct Row {
     last_used: String,
     requests: String,
     rights: &'static str,
-    /// Why it does not work any more, or until when it does.
+    /// Why it is inactive, or until when it is active.
     state: String,
     may_change: bool,
 }
 
-/// A key that was made just now.
+/// A new key, shown only once.
 struct Fresh {
     key: String,
     name: String,
@@ -61,12 +61,12 @@ pub(super) struct KeysPage {
     /// `per minute`, `per day` and `keys` of the plan.
     plan: [String; 3],
     rows: Vec<Row>,
-    /// How many keys more there are.
+    /// Number of keys that are not shown.
     left_out: usize,
     fresh: Option<Fresh>,
-    /// What was typed: name, requests a minute and a day, days until it expires.
+    /// Typed fields: name, requests a minute and a day, days until it expires.
     typed: [String; 4],
-    /// Whether the visitor may make keys that may more than ask.
+    /// Whether the visitor may create keys with more rights than requests.
     may_grant: bool,
 }
 
@@ -108,7 +108,7 @@ async fn show(
 ) -> Result<Page<KeysPage>, Failure> {
     let AccountPage { account, choices } = page;
     let mut keys = site.keys.list_of(account.id).await?;
-    // What works stands first, the newest before the others.
+    // Active keys first, the newest before the others.
     keys.sort_by_key(|key| (key.revoked_at.is_some(), std::cmp::Reverse(key.id)));
     let left_out = keys.len().saturating_sub(ROWS_MAX);
     keys.truncate(ROWS_MAX);
@@ -145,7 +145,7 @@ fn asked_for(fields: &Fields, visitor: &Visitor) -> Result<NewKey, Failure> {
     };
     let days = fields.limit("expires_days", "Days until it expires")?;
     let expires_at = days.map(|days| expiry_in_days(days, visitor.visit.now)).transpose()?;
-    // Rights beyond asking are the owner's to give.
+    // Only the owner may grant rights beyond requests.
     let may_grant = |name| visitor.is_owner() && !fields.get(name).is_empty();
     let new = NewKey::in_account(fields.get("name"), account);
     Ok(NewKey { limits, admin: may_grant("admin"), management: may_grant("management"), expires_at, ..new })
@@ -160,7 +160,7 @@ pub(super) async fn create(State(site): State<Arc<SiteParts>>, form: SessionForm
     answer(&site, &visitor, &fields, made).await
 }
 
-/// The page with the new key, which is shown this once, or with what is wrong with the form.
+/// The page with the new key, which is shown only once, or with the error of the form.
 async fn answer(
     site: &SiteParts,
     visitor: &Visitor,
@@ -184,7 +184,7 @@ async fn answer(
     }
 }
 
-/// The key of a form, if the visitor may change it: one that may more than ask is the owner's.
+/// The key of a form, if the visitor may change it: only an owner may change a key with further rights.
 async fn own_key(site: &SiteParts, form: &SessionForm, id: i64) -> Result<KeyRecord, Failure> {
     let account = form_account(&form.visitor, form.fields.get("account"))?;
     let keys = site.keys.list_of(account).await?;
@@ -202,7 +202,7 @@ pub(super) async fn revoke(
 ) -> Result<Response, Failure> {
     let key = own_key(&site, &form, id).await?;
     site.keys.revoke(KeySelector::Id(key.id), &form.visitor.actor(), form.visitor.visit.now).await?;
-    // The page says "revoked" when it is true everywhere.
+    // The page shows "revoked" only once that holds on all gateways.
     site.keys.settle().await?;
     Ok(Redirect::to(&of_account("keys", key.account)).into_response())
 }
@@ -217,7 +217,7 @@ pub(super) async fn reroll(
     let made = match grace_hours(&form) {
         Ok(hours) => {
             let span = Duration::from_secs(u64::from(hours) * 3_600);
-            // Owners are the operator: for them there is no such rule.
+            // Owners act for the operator and have no such limit.
             let grace = if form.visitor.is_owner() { Grace::of(span) } else { Grace::one_at_a_time(span) };
             let made = site.keys.reroll(KeySelector::Id(key.id), grace, &form.visitor.actor(), now).await;
             if hours == 0 {

@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::html::{Frame, Message, Page};
 use crate::visitor::{Visitor, recognise};
 
-/// All pages; the one place for them.
+/// The router of all pages.
 pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
     let files = Router::new()
         .route(
@@ -88,13 +88,13 @@ async fn choices(site: &SiteParts, visitor: &Visitor) -> Result<Vec<AccountRecor
     if visitor.is_owner() { Ok(site.keys.accounts().await?) } else { Ok(Vec::new()) }
 }
 
-/// The account of a page with what stands around it.
+/// The account of a page, with the choice of other accounts.
 struct AccountPage {
     account: AccountRecord,
     choices: Vec<AccountRecord>,
 }
 
-/// The account that a page is about. An owner without an account of its own sees the first one.
+/// The account that a page is about. An owner without an own account sees the first one.
 ///
 /// # Errors
 /// 404 while there is none.
@@ -106,11 +106,11 @@ async fn account_page(
     let wanted = visitor.account(named)?;
     let choices = choices(site, visitor).await?;
     let all = if choices.is_empty() { site.keys.accounts().await? } else { choices.clone() };
-    let found = match wanted {
+    let account = match wanted {
         Some(id) => Some(all.into_iter().find(|account| account.id == id).ok_or(Failure::Missing)?),
         None => all.into_iter().next(),
     };
-    Ok(found.map(|account| AccountPage { account, choices }))
+    Ok(account.map(|account| AccountPage { account, choices }))
 }
 
 /// The account that a form is about.
@@ -118,18 +118,18 @@ fn form_account(visitor: &Visitor, named: &str) -> Result<AccountId, Failure> {
     visitor.account(Some(named))?.ok_or(Failure::Missing)
 }
 
-/// Where a page of an account is.
+/// Path of a page for an account.
 fn of_account(page: &str, account: AccountId) -> String {
     format!("/console/{page}?account={account}")
 }
 
 /// A frame with a sentence.
-fn framed(visitor: &Visitor, place: &'static str, account: Option<AccountId>, message: Option<Message>) -> Frame {
-    Frame::new(&visitor.session, place, account.map(|account| account.0)).with(message)
+fn framed(visitor: &Visitor, section: &'static str, account: Option<AccountId>, message: Option<Message>) -> Frame {
+    Frame::new(&visitor.session, section, account.map(|account| account.0)).with(message)
 }
 
 /// For owners of an instance without any account.
-fn no_account(visitor: &Visitor, place: &'static str) -> Response {
-    let frame = framed(visitor, place, None, None);
+fn no_account(visitor: &Visitor, section: &'static str) -> Response {
+    let frame = framed(visitor, section, None, None);
     Page(instance::NoAccount { frame }).into_response()
 }

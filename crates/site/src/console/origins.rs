@@ -1,4 +1,4 @@
-//! Browser origins of an account, and the proof that a domain is its own.
+//! Browser origins of an account, and the proof of domain ownership.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Row {
     id: i64,
     pattern: String,
     state: String,
-    /// What the owner of the domain has to do.
+    /// Instructions for the owner of the domain.
     to_do: Vec<String>,
     last_used: String,
     requests: String,
@@ -35,7 +35,7 @@ pub(super) struct OriginsPage {
     account: AccountRecord,
     choices: Vec<AccountRecord>,
     rows: Vec<Row>,
-    /// What was typed.
+    /// The typed origin.
     typed: String,
 }
 
@@ -75,7 +75,7 @@ pub(super) async fn page(
     }
 }
 
-/// The page again, with what went wrong.
+/// The page again, with an error.
 async fn refused(
     site: &SiteParts,
     visitor: &Visitor,

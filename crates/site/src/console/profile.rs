@@ -1,4 +1,4 @@
-//! What a user changes about signing in: password, second factor, sessions.
+//! The sign-in settings of a user: password, second factor, sessions.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ struct SessionRow {
     is_this: bool,
 }
 
-/// A second factor that waits for its first code.
+/// A second factor before its first code.
 struct Setup {
     secret: String,
     uri: String,
@@ -35,9 +35,9 @@ pub(super) struct ProfilePage {
     has_second_factor: bool,
     codes_left: u32,
     setup: Option<Setup>,
-    /// Whether a second factor waits for its first code.
+    /// Whether a second factor still needs its first code.
     is_pending: bool,
-    /// New recovery codes, which are shown this once.
+    /// New recovery codes, shown only once.
     codes: Vec<String>,
     sessions: Vec<SessionRow>,
 }
@@ -72,7 +72,7 @@ async fn show(site: &SiteParts, visitor: &Visitor, shown: Shown) -> Result<Page<
     }))
 }
 
-/// The page after something was tried: done with a sentence, or refused with one.
+/// The page after an action, with a sentence about its success or refusal.
 async fn after<T>(
     site: &SiteParts,
     visitor: &Visitor,
@@ -89,7 +89,7 @@ async fn after<T>(
     }
 }
 
-/// What was done, once it stands in the audit log.
+/// Writes a successful action into the audit log.
 async fn logged(site: &SiteParts, visitor: &Visitor, tried: Result<Event, Failure>) -> Result<(), Failure> {
     site.log(&visitor.actor(), &tried?, visitor.visit.now).await;
     Ok(())

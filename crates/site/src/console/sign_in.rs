@@ -19,9 +19,9 @@ use crate::{SiteParts, Visit};
 #[derive(Template, Default)]
 #[template(path = "sign_in.html")]
 pub(super) struct SignInPage {
-    /// What was typed.
+    /// The typed name.
     name: String,
-    /// Where signing in leads; empty for the keys.
+    /// Return path after signing in; empty for the keys.
     next: String,
     error: Option<String>,
 }
@@ -39,14 +39,14 @@ pub(super) struct SecondFactorPage {
 pub(super) struct LinkPage {
     title: &'static str,
     about: String,
-    /// The names that may be given, where the link is for users that exist.
+    /// The allowed names, for a link for existing users.
     names: Vec<String>,
     name: String,
     expires: String,
     error: Option<String>,
 }
 
-/// Where signing in leads.
+/// The return path after signing in.
 #[derive(Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
@@ -58,7 +58,7 @@ pub(super) async fn page(Query(wanted): Query<Wanted>) -> Page<SignInPage> {
     Page(SignInPage { next, ..SignInPage::default() })
 }
 
-/// The path of a form to which signing in leads.
+/// The return path of a form.
 fn next_of(form: &OpenForm) -> String {
     return_path(form.fields.get("next")).unwrap_or_default().to_owned()
 }
@@ -102,7 +102,7 @@ pub(super) async fn second_factor(State(site): State<Arc<SiteParts>>, form: Open
     }
 }
 
-/// To the page that the visitor came from, else to the keys, with the cookie of the new session.
+/// Redirects to the return path, else to the keys, with the cookie of the new session.
 async fn welcome(site: &SiteParts, new: &NewSession, form: &OpenForm) -> Result<Response, Failure> {
     let now = form.visit.now;
     site.log(&format!("user:{}", new.session.user.id), &new.event, now).await;

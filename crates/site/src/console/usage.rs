@@ -1,4 +1,4 @@
-//! Requests of an account: by day and surface, by caller, and what is left of its plan.
+//! Requests of an account: by day and surface, by caller, and the rest of its plan.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ struct Row {
     requests: i64,
     numbers: [String; 3],
     last_used: String,
-    /// What is left of the clock minute and of the UTC day; empty for a caller that is refused.
+    /// Remaining requests of the clock minute and of the UTC day; empty for a caller that is refused.
     left: [String; 2],
 }
 
@@ -45,11 +45,11 @@ pub(super) struct UsagePage {
     days_kept: u32,
     chart: Chart,
     rows: Vec<Row>,
-    /// How many callers more there are.
+    /// Number of callers that are not shown.
     left_out: usize,
 }
 
-/// What the account has and used.
+/// The callers of the account and their usage.
 struct Callers {
     keys: Vec<KeyRecord>,
     aliases: Vec<AliasRecord>,
@@ -87,7 +87,7 @@ impl Callers {
         }
     }
 
-    /// The callers that work, most requests first; then those that do not and had requests in these days.
+    /// Active callers, most requests first; then inactive ones with requests in these days.
     fn rows(&self, site: &SiteParts, account: &AccountRecord, now: UnixMillis) -> Vec<Row> {
         let mut rows = Vec::new();
         for key in &self.keys {

@@ -1,4 +1,4 @@
-//! Requests of the last days as bars, one for each day, stacked by surface; beside each what was refused and what failed.
+//! Requests of the last days as bars, one for each day, stacked by surface; beside each the refused and the failed requests.
 
 use std::collections::HashMap;
 
@@ -59,7 +59,7 @@ fn by_requests(usage: &[SurfaceUsage]) -> Vec<(&str, i64)> {
     totals
 }
 
-/// A bar of a height in proportion to `number` of `most`, which stands on `below`.
+/// A bar of a height in proportion to `number` of `most`, stacked on `below`.
 fn bar(x: u32, width: u32, below: u32, (number, most): (i64, i64)) -> (Rectangle, u32) {
     // Invariant: `number` is at most `most`, so the height is at most `HEIGHT`.
     let height = i128::from(number.max(0)) * i128::from(HEIGHT) / i128::from(most.max(1));
@@ -74,18 +74,18 @@ fn text(x: u32, y: u32, anchor: &str, content: String) -> Text {
 }
 
 impl Chart {
-    /// Of `days` days, the last of them `today`; days without requests are empty.
+    /// The chart of `days` days up to `today`; days without requests are empty.
     pub(super) fn new(usage: &[SurfaceUsage], days: u32, today: i64) -> Self {
         let ranked = by_requests(usage);
-        let place: HashMap<&str, usize> =
-            ranked.iter().enumerate().map(|(place, (name, _))| (*name, place.min(SERIES_MAX))).collect();
+        let slots: HashMap<&str, usize> =
+            ranked.iter().enumerate().map(|(slot, (name, _))| (*name, slot.min(SERIES_MAX))).collect();
         let mut totals: HashMap<i64, UsageCounts> = HashMap::new();
         let mut stacks: HashMap<i64, [i64; SERIES_MAX + 1]> = HashMap::new();
         let mut total = UsageCounts::default();
         for one in usage {
             *totals.entry(one.day).or_default() += one.counts;
             total += one.counts;
-            let part = &mut stacks.entry(one.day).or_default()[place[&*one.surface]];
+            let part = &mut stacks.entry(one.day).or_default()[slots[&*one.surface]];
             *part = part.saturating_add(one.counts.requests);
         }
         let most = totals.values().map(|counts| counts.requests).max().unwrap_or(0);
@@ -118,10 +118,10 @@ impl Chart {
             let Some(stack) = stacks.get(&day) else { continue };
             let x = offset * DAY_WIDTH + 2;
             let mut below = 0;
-            for (place, number) in stack.iter().enumerate().filter(|(_, number)| **number > 0) {
-                let label = format!("{}, {}: {}", date(day), names.get(place).unwrap_or(&"other"), grouped(*number));
+            for (slot, number) in stack.iter().enumerate().filter(|(_, number)| **number > 0) {
+                let label = format!("{}, {}: {}", date(day), names.get(slot).unwrap_or(&"other"), grouped(*number));
                 let (bar, top) = bar(x, BAR_WIDTH, below, (*number, most));
-                drawing = drawing.add(bar.set("class", format!("series-{place}")).add(Title::new(label)));
+                drawing = drawing.add(bar.set("class", format!("series-{slot}")).add(Title::new(label)));
                 below = top;
             }
             let counts = totals.get(&day).copied().unwrap_or_default();
@@ -139,7 +139,7 @@ impl Chart {
         }
         let others = ranked.iter().skip(SERIES_MAX).map(|(_, requests)| *requests).fold(0_i64, i64::saturating_add);
         let own = ranked.iter().take(SERIES_MAX).enumerate();
-        let mut series: Vec<Series> = own.map(|(place, (name, requests))| legend(place, name, *requests)).collect();
+        let mut series: Vec<Series> = own.map(|(slot, (name, requests))| legend(slot, name, *requests)).collect();
         if ranked.len() > SERIES_MAX {
             series.push(legend(SERIES_MAX, "other", others));
         }
@@ -156,8 +156,8 @@ pub(super) fn numbers(counts: UsageCounts) -> [String; 3] {
     [counts.requests, counts.rate_limited, counts.failed].map(grouped)
 }
 
-fn legend(place: usize, name: &str, requests: i64) -> Series {
-    Series { class: format!("series-{place}"), name: name.to_owned(), requests: grouped(requests) }
+fn legend(slot: usize, name: &str, requests: i64) -> Series {
+    Series { class: format!("series-{slot}"), name: name.to_owned(), requests: grouped(requests) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Alkanes as pages name them: ids, amounts and pages of lists.
+//! Alkanes on pages: ids, names, amounts and pages of lists.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use super::text;
 use crate::failure::Failure;
 use crate::html::grouped;
 
-/// Decimals of an alkane that says nothing else.
+/// Decimals of an alkane that reports none.
 const DECIMALS: u32 = 8;
 /// Most decimal places of an amount in a table.
 const PLACES_MAX: usize = 18;
@@ -76,7 +76,7 @@ impl AlkaneId {
     }
 }
 
-/// What an alkane is called on a page.
+/// Names and decimals of an alkane.
 #[derive(Debug, Clone)]
 pub(crate) struct Coin {
     pub(crate) id: String,
@@ -98,7 +98,7 @@ impl Coin {
         Self { id, name: name_text, symbol, decimals: decimals.unwrap_or(DECIMALS).min(255) }
     }
 
-    /// One of which nothing is known but its id.
+    /// An alkane of which only the id is known.
     pub(crate) fn unknown(id: AlkaneId) -> Self {
         Self::new(id, None, None, None)
     }
@@ -117,18 +117,18 @@ impl Coin {
         }
     }
 
-    /// How many whole units an amount is, for charts and ratios.
+    /// An amount in whole units, for charts and ratios.
     pub(crate) fn units(&self, digits: &str) -> f64 {
         digits.parse::<f64>().unwrap_or(f64::NAN) * self.unit()
     }
 
-    /// What a base unit is of a whole one.
+    /// Value of a base unit in whole units.
     pub(crate) fn unit(&self) -> f64 {
         10_f64.powi(-i32::try_from(self.decimals).unwrap_or(0))
     }
 }
 
-/// An amount that somebody typed, in base units.
+/// Parses a typed amount, in base units.
 pub(crate) fn parse_amount(typed: &str, decimals: u32) -> Result<u128, &'static str> {
     const WRONG: &str = "The amount is a number such as 1000 or 0.25.";
     let typed: String = typed.trim().chars().filter(|character| !matches!(character, ',' | '_')).collect();
@@ -154,7 +154,7 @@ pub(crate) fn worth(dollars: Option<f64>, sats: Option<f64>) -> String {
     }
 }
 
-/// A change in percent, with its sign; nothing where there is none.
+/// A change in percent, with its sign.
 pub(crate) fn change(percent: Option<f64>) -> Option<String> {
     percent.filter(|percent| percent.is_finite()).map(|percent| format!("{percent:+.2} %"))
 }
@@ -180,7 +180,7 @@ impl PageOf {
         (self.page - 1) * self.rows
     }
 
-    /// Addresses of the pages before and after, empty where there is none; `address` ends with the name of the parameter and `=`.
+    /// Links to the previous and next pages, empty where there is none; `address` ends with the name of the parameter and `=`.
     pub(crate) fn links(self, address: &str, total: u64, anchor: &str) -> Links {
         let at = |page: u64| format!("{address}{page}{anchor}");
         let before = if self.page > 1 { at(self.page - 1) } else { String::new() };
@@ -195,14 +195,14 @@ impl PageOf {
     }
 }
 
-/// What stands below a page of a list.
+/// Links below a page of a list.
 pub(crate) struct Links {
     pub(crate) before: String,
     pub(crate) after: String,
     pub(crate) shown: String,
 }
 
-/// A text as a part of an address.
+/// A text, percent-encoded for a URL.
 pub(crate) fn encoded(text: &str) -> String {
     use fmt::Write as _;
     let mut encoded = String::with_capacity(text.len());

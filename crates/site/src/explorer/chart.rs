@@ -1,7 +1,7 @@
 //! Charts as SVG, drawn on the server: candles, lines, depth and bars. Styled by classes alone.
 //!
-//! Invariant: whatever the values are, the drawing has finite numbers and a bounded size; attributes hold numbers and words of
-//! this module alone, texts are text nodes.
+//! Invariant: for any values the drawing has finite numbers and a bounded size; attributes only contain numbers and words of
+//! this module, texts are text nodes.
 
 mod axis;
 mod series;
@@ -19,13 +19,13 @@ pub(crate) const DATA_MAX: usize = 1_000;
 /// Values beyond this are drawn at it.
 const VALUE_MAX: f64 = 1e100;
 
-/// What a chart shows, for who cannot see it.
+/// Title and description of a chart, for screen readers.
 pub(crate) struct Caption {
     pub(crate) title: String,
     pub(crate) description: String,
 }
 
-/// A chart in two sizes, one of which a page shows: one for wide and one for narrow windows.
+/// A chart in two sizes, for wide and for narrow windows; a page shows one of them.
 #[derive(Debug)]
 pub(crate) struct Drawing(String);
 
@@ -37,7 +37,7 @@ impl fmt::Display for Drawing {
 
 impl HtmlSafe for Drawing {}
 
-/// Where things stand in a drawing, in units of its view box.
+/// Dimensions of a drawing, in units of its view box.
 #[derive(Clone, Copy)]
 struct Layout {
     class: &'static str,
@@ -97,7 +97,7 @@ fn drawing(caption: &Caption, draw: impl Fn(Layout) -> Group) -> Drawing {
     Drawing(format!("{}\n{}", text(WIDE), text(NARROW)))
 }
 
-/// The plot: an image within the image, so that a script can show a part of it.
+/// The plot: a nested SVG, so that a script can zoom it.
 fn plot(layout: Layout) -> SVG {
     SVG::new()
         .set("class", "plot")
@@ -109,7 +109,7 @@ fn plot(layout: Layout) -> SVG {
         .set("preserveAspectRatio", "none")
 }
 
-/// One datum of a plot, with the sentence that stands beside it when it is pointed at.
+/// One datum of a plot, with its tooltip.
 fn mark(at: f64, sentence: String) -> Group {
     Group::new().set("class", "mark").set("data-x", rounded(at)).add(Title::new(sentence))
 }
@@ -138,13 +138,13 @@ fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// As a number that is drawn; nothing is paid by it.
+/// Converts a value for drawing; the loss of precision does not matter.
 #[allow(clippy::cast_precision_loss)]
-pub(crate) fn float(value: i64) -> f64 {
+pub(crate) fn to_f64(value: i64) -> f64 {
     value as f64
 }
 
-/// A count as a number that is drawn.
+/// Converts a count for drawing.
 #[allow(clippy::cast_precision_loss)]
 fn count(value: usize) -> f64 {
     value as f64

@@ -1,7 +1,7 @@
-//! The feed of newest blocks, which pages follow.
+//! The feed of newest blocks for open pages.
 //!
-//! Server-sent events in answers that end: each waits for one event, and the browser asks again with the id of the last one. So a
-//! page that stands open costs its caller three requests in a minute, and no feed keeps a connection without being counted.
+//! Server-sent events in answers that end: each waits for one event, and the browser reconnects with the id of the last one. So an
+//! open page costs its caller three requests a minute, and each reconnect of a feed is counted as a request.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use serde_json::json;
 
 use super::Reader;
 
-/// The id of the last event that a browser has, which it sends when it asks again.
+/// The id of the last event that a browser has received, sent when it reconnects.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// How long an answer waits for an event.
 const WAIT: Duration = Duration::from_secs(20);
-/// Answers that wait, of all callers and of one.
+/// Waiting answers, of all callers and of one.
 const WAITING_MAX: usize = 512;
 const WAITING_OF_CALLER_MAX: usize = 8;
-/// When a browser asks again, milliseconds: after an answer, and after one that could not wait.
+/// Reconnect delay of browsers, milliseconds: after an answer, and after one that could not wait.
 const RETRY_MS: u32 = 500;
 const RETRY_LATER_MS: u32 = 30_000;
 
@@ -33,7 +33,7 @@ const RETRY_LATER_MS: u32 = 30_000;
 pub(crate) struct Feeds(Mutex<HashMap<ClientNet, usize>>);
 
 impl Feeds {
-    /// A place to wait, if there is one.
+    /// A permit to wait, if the limits allow it.
     fn enter(self: &Arc<Self>, client: ClientNet) -> Option<Waiting> {
         let mut waiting = self.0.lock();
         let all: usize = waiting.values().sum();
@@ -46,7 +46,7 @@ impl Feeds {
     }
 }
 
-/// A place among the answers that wait.
+/// Held while an answer waits.
 struct Waiting {
     feeds: Arc<Feeds>,
     client: ClientNet,
@@ -64,7 +64,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Answers with the newest block, once it is another one than that of the last event.
+/// Answers with the newest block, once it differs from that of the last event.
 pub(crate) async fn tips(Extension(feeds): Extension<Arc<Feeds>>, headers: HeaderMap, reader: Reader) -> Response {
     let known = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
     let body = match feeds.enter(reader.visit().client.into()) {
@@ -87,13 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_to_wait_are_bounded_and_given_back() {
+    fn waiting_answers_are_bounded_and_released() {
         let feeds = Arc::new(Feeds::default());
         let client = |number: u32| ClientNet::from(IpAddr::from(number.to_be_bytes()));
         let own: Vec<_> = (0..WAITING_OF_CALLER_MAX).map(|_| feeds.enter(client(1)).unwrap()).collect();
         assert!(feeds.enter(client(1)).is_none() && feeds.enter(client(2)).is_some());
         drop(own);
-        // One line has many addresses of IPv6.
+        // One subscriber has many addresses of IPv6.
         let line = |last: u16| ClientNet::from(IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]));
         let own: Vec<_> = (0..8).map(|last| feeds.enter(line(last)).unwrap()).collect();
         assert!(feeds.enter(line(9)).is_none());

@@ -1,7 +1,7 @@
-//! The explorer: pages of what the instance knows of its chain, each made from answers of the API ([`crate::Api`]).
+//! The explorer: pages about the chain, each rendered from answers of the API ([`crate::Api`]).
 //!
-//! Invariant: what the API asks a key for is shown to people who are signed in alone ([`Reader::ask`]); every name, symbol and
-//! text that the chain has is cleaned ([`text::clean`]) and escaped.
+//! Invariant: data for which the API requires a key is shown only to signed-in users ([`Reader::ask`]); every name, symbol and
+//! text of the chain is cleaned ([`text::clean`]) and escaped.
 
 mod alkane;
 mod chain;
@@ -29,7 +29,7 @@ use crate::visitor::recognise;
 
 pub(crate) use reader::{AskError, Part, Reader, View};
 
-/// All pages; the one place for them.
+/// The router of all pages.
 pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
     Router::new()
         .route("/explorer", get(overview::page))
@@ -44,7 +44,7 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
         .layer(from_fn_with_state(Arc::clone(parts), recognise))
 }
 
-/// Whom a page asks to sign in comes back to it.
+/// Returns a visitor to the page after signing in.
 async fn lead_back(request: Request, next: Next) -> Response {
     let path = request.uri().path_and_query().map(|path| path.as_str().to_owned());
     let mut response = next.run(request).await;

@@ -1,4 +1,4 @@
-//! The first page: the newest blocks and calls of contracts, and where to go from there.
+//! The first page: the newest blocks and contract calls, with links to other pages.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -11,7 +11,7 @@ use crate::api::Call;
 use crate::failure::Failure;
 use crate::html::{Page, grouped};
 
-/// Newest blocks in which calls of contracts are looked for, and calls that are shown.
+/// Newest blocks that are searched for contract calls, and calls that are shown.
 const BLOCKS_READ: usize = 3;
 const CALLS_SHOWN: usize = 6;
 
@@ -26,7 +26,7 @@ struct Total {
     total: u64,
 }
 
-/// A number with a name that leads on.
+/// A number with a name and a link.
 struct Figure {
     name: &'static str,
     path: &'static str,
@@ -70,7 +70,7 @@ pub(crate) async fn page(reader: Reader) -> Result<Response, Failure> {
     .into_response())
 }
 
-/// Numbers of the chain; those that are not answered are left out.
+/// Figures of the chain; those whose call fails are left out.
 async fn figures(reader: &Reader) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     if let Ok(mempool) = reader.part::<MempoolTotals>(Call::rpc("esplora_mempool", json!([]))).await? {

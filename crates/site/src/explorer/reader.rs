@@ -1,4 +1,4 @@
-//! What a page of the explorer asks the API for, and what stands around its content.
+//! Reads data from the API for a page of the explorer, and provides the frame of its content.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,32 +20,32 @@ use crate::{ExplorerAccess, SiteParts, Visit};
 
 /// Most calls that one page makes.
 const CALLS_MAX: usize = 64;
-/// Largest answer that a page reads, bytes: content of an inscription in Base64, and more than any page shows of anything else.
+/// Largest answer that a page reads, bytes: enough for the content of an inscription in Base64, the largest answer of any page.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
-/// Answers up to here are not kept: as small as those that the process does not count.
+/// Answers up to this size, bytes, are not held until the page is made; the process does not count those either.
 const SMALL_BYTES_MAX: usize = 64 << 10;
 /// Most calls that a page lists as commands.
 const CALLS_SHOWN: usize = 12;
 /// Longest body of a command that is shown, bytes.
 const COMMAND_BYTES_MAX: usize = 600;
 
-/// Why the API did not answer a call.
+/// Failure of a call of the API.
 #[derive(Debug)]
 pub(crate) enum AskError {
-    /// The API asks a key for it, and the visitor is not signed in.
+    /// The API requires a key for it, and the visitor is not signed in.
     NeedsKey,
-    /// What was asked for does not exist: a sentence.
+    /// The requested object does not exist: a sentence.
     Missing(String),
-    /// The API refuses the question: a sentence.
+    /// The API refuses the request: a sentence.
     Refused(String),
-    /// This instance does not have it, or not at the moment: a sentence.
+    /// This instance does not have it, or it is unavailable: a sentence.
     Away(String),
-    /// The caller has asked for too much: seconds and a sentence.
+    /// The caller is rate-limited: seconds to wait, and a sentence.
     Later(u32, String),
 }
 
 impl AskError {
-    /// As a sentence in the place of a part of a page.
+    /// A sentence that replaces a part of a page.
     pub(crate) fn sentence(self) -> String {
         match self {
             Self::NeedsKey => "Sign in to see this: the API asks a key for it.".to_owned(),
@@ -68,7 +68,7 @@ impl From<AskError> for Failure {
     }
 }
 
-/// An answer, or the sentence that stands in its place.
+/// An answer, or the sentence that replaces it.
 pub(crate) type Part<T> = Result<T, String>;
 
 /// Reads from the API for one page.
@@ -76,10 +76,10 @@ pub(crate) struct Reader {
     api: Arc<dyn Api>,
     visitor: Option<Visitor>,
     visit: Visit,
-    asked: Mutex<Vec<Call>>,
-    /// Large answers until the page is made: the process counts their bytes for as long as they are there, and what was read out
-    /// of them takes memory as well.
-    kept: Mutex<Vec<Bytes>>,
+    calls: Mutex<Vec<Call>>,
+    /// Large answers, held until the page is made: the process counts their bytes until they are dropped, and the parsed data takes
+    /// memory as well.
+    large_answers: Mutex<Vec<Bytes>>,
 }
 
 impl FromRequestParts<Arc<SiteParts>> for Reader {
@@ -97,7 +97,7 @@ impl FromRequestParts<Arc<SiteParts>> for Reader {
             ExplorerAccess::SignedIn if visitor.is_none() => return Err(Failure::SignIn),
             ExplorerAccess::SignedIn | ExplorerAccess::Open => {}
         }
-        Ok(Self { api, visitor, visit, asked: Mutex::default(), kept: Mutex::default() })
+        Ok(Self { api, visitor, visit, calls: Mutex::default(), large_answers: Mutex::default() })
     }
 }
 
@@ -117,17 +117,17 @@ impl Reader {
         }
     }
 
-    /// A successful answer as it is.
+    /// A successful answer, unparsed.
     pub(crate) async fn ask_raw(&self, call: Call) -> Result<ApiAnswer, AskError> {
         if call.needs_key() && self.visitor.is_none() {
             return Err(AskError::NeedsKey);
         }
         {
-            let mut asked = self.asked.lock();
-            if asked.len() >= CALLS_MAX {
+            let mut calls = self.calls.lock();
+            if calls.len() >= CALLS_MAX {
                 return Err(AskError::Refused("This page needs too many calls of the API.".to_owned()));
             }
-            asked.push(call.clone());
+            calls.push(call.clone());
         }
         let answer = self.api.ask(call).await;
         if let Some(error) = failure(&answer) {
@@ -137,12 +137,12 @@ impl Reader {
             return Err(AskError::Refused("This is too much for a page: ask the API for it.".to_owned()));
         }
         if answer.body.len() > SMALL_BYTES_MAX {
-            self.kept.lock().push(answer.body.clone());
+            self.large_answers.lock().push(answer.body.clone());
         }
         Ok(answer)
     }
 
-    /// Whether somebody is signed in.
+    /// Whether the visitor is signed in.
     pub(crate) fn is_signed_in(&self) -> bool {
         self.visitor.is_some()
     }
@@ -152,36 +152,35 @@ impl Reader {
         self.api.tip()
     }
 
-    /// What the parts that work for callers may take, and take now; for people of the instance alone.
+    /// Memory limits and use of the parts of the instance; only for signed-in users.
     pub(crate) fn memory_budgets(&self) -> Vec<MemoryBudget> {
         if self.is_signed_in() { self.api.memory_budgets() } else { Vec::new() }
     }
 
-    /// The newest block, once it is another one than `known`.
+    /// The newest block, once it differs from `known`.
     pub(crate) async fn tip_other_than(&self, known: String) -> Tip {
         self.api.tip_other_than(known).await
     }
 
-    /// From where and when the page is asked for.
+    /// Client and time of the request for the page.
     pub(crate) fn visit(&self) -> &Visit {
         &self.visit
     }
 
-    /// Time of a block or of anything else that has Unix seconds, as how long ago.
+    /// Age of a time in Unix seconds, as text.
     pub(crate) fn age(&self, unix_seconds: i64) -> String {
         age(self.visit.now, unix_seconds)
     }
 
-    /// What stands around the content of a page, once everything that it shows has been asked for. `place` is the entry of the
-    /// menu.
-    pub(crate) fn view(&self, place: &'static str) -> View {
+    /// The frame of a page; to be called after all calls of the page. `section` is the current entry of the menu.
+    pub(crate) fn view(&self, section: &'static str) -> View {
         let tip = self.api.tip();
-        let asked = std::mem::take(&mut *self.asked.lock());
+        let calls = std::mem::take(&mut *self.calls.lock());
         let mut commands: Vec<String> =
-            asked.iter().filter_map(|call| command(&self.visit.base, call)).take(CALLS_SHOWN).collect();
+            calls.iter().filter_map(|call| command(&self.visit.base, call)).take(CALLS_SHOWN).collect();
         commands.dedup();
         View {
-            place,
+            section,
             user: self.visitor.as_ref().map(|visitor| visitor.session.user.name.clone()),
             tip_id: tip.id(),
             age: tip.time.map(|time| self.age(time)).unwrap_or_default(),
@@ -193,24 +192,24 @@ impl Reader {
     }
 }
 
-/// What stands around the content of a page.
+/// The frame of a page.
 pub(crate) struct View {
-    pub(crate) place: &'static str,
-    /// Who is signed in.
+    pub(crate) section: &'static str,
+    /// Name of the signed-in user.
     pub(crate) user: Option<String>,
     pub(crate) tip: Tip,
     pub(crate) tip_id: String,
-    /// How old the newest block is, and when it was made.
+    /// Age and time of the newest block.
     pub(crate) age: String,
     pub(crate) moment: String,
-    /// Commands that give the same data.
+    /// Shell commands that read the same data.
     pub(crate) commands: Vec<String>,
-    /// Seconds after which a page that changes between blocks is loaded again; 0: with blocks alone.
+    /// Seconds after which a page is reloaded between blocks; 0: only with new blocks.
     pub(crate) refresh_seconds: u32,
 }
 
 impl View {
-    /// The same, for a page that changes between blocks.
+    /// Reloads the page every so many seconds.
     #[must_use]
     pub(crate) fn refreshing(mut self, seconds: u32) -> Self {
         self.refresh_seconds = seconds;
@@ -218,7 +217,7 @@ impl View {
     }
 }
 
-/// A call as a command line; `None` for one that is too long to be read.
+/// A call as a command line; `None` for one that is too long to show.
 fn command(base: &str, call: &Call) -> Option<String> {
     let mut text = format!("curl -s '{base}{}'", quoted(&call.path));
     if let Some(body) = &call.body {
@@ -290,7 +289,7 @@ mod tests {
     use super::*;
     use crate::api::ApiFuture;
 
-    /// Answers everything with one body, whose owner says whether it is still there.
+    /// Answers every call with the same body.
     struct OneAnswer(Bytes);
 
     impl Api for OneAnswer {
@@ -310,7 +309,13 @@ mod tests {
 
     fn reader(body: Bytes) -> Reader {
         let visit = Visit { client: [127, 0, 0, 1].into(), now: 0, base: String::new() };
-        Reader { api: Arc::new(OneAnswer(body)), visitor: None, visit, asked: Mutex::default(), kept: Mutex::default() }
+        Reader {
+            api: Arc::new(OneAnswer(body)),
+            visitor: None,
+            visit,
+            calls: Mutex::default(),
+            large_answers: Mutex::default(),
+        }
     }
 
     fn text(bytes: usize) -> Bytes {
@@ -318,18 +323,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_keeps_large_answers_until_its_end_and_reads_none_that_is_too_large() {
+    async fn a_page_holds_large_answers_until_its_end_and_reads_none_that_is_too_large() {
         for (bytes, is_kept) in [(100, false), (SMALL_BYTES_MAX, true)] {
             let reader = reader(text(bytes));
             reader.ask::<String>(Call::get("/")).await.unwrap();
-            assert_eq!(reader.kept.lock().iter().map(Bytes::len).sum::<usize>() > bytes, is_kept, "{bytes}");
+            assert_eq!(reader.large_answers.lock().iter().map(Bytes::len).sum::<usize>() > bytes, is_kept, "{bytes}");
         }
         let refused = reader(text(ANSWER_BYTES_MAX)).ask::<String>(Call::get("/")).await;
         assert!(matches!(refused, Err(AskError::Refused(_))), "{refused:?}");
     }
 
     #[tokio::test]
-    async fn a_page_makes_so_many_calls_and_none_that_needs_a_key_for_an_anonymous_visitor() {
+    async fn a_page_makes_bounded_calls_and_none_that_needs_a_key_for_an_anonymous_visitor() {
         let reader = reader(text(1));
         let keyed = reader.ask::<String>(Call::keyed_rpc("espo", "ping", json!([]))).await;
         assert!(matches!(keyed, Err(AskError::NeedsKey)), "{keyed:?}");
@@ -346,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_both_forms_are_told_apart() {
+    fn errors_of_both_forms_are_distinguished() {
         let rpc =
             |code: i64, stable: &str| json!({ "error": { "code": code, "message": "m", "data": { "code": stable } } });
         let of = |status, body: Value| failure(&answer(status, &body));

@@ -1,6 +1,6 @@
-//! Texts and numbers of the chain as people read them.
+//! Formatting of texts and numbers of the chain.
 
-/// Characters that change the direction of what follows them, or stand for nothing visible.
+/// Characters that change the direction of text, or are invisible.
 const fn is_hidden(character: char) -> bool {
     matches!(character,
         '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -8,20 +8,20 @@ const fn is_hidden(character: char) -> bool {
         | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text of the chain, at most `characters_max` long: without what is hidden and without control characters, so that it stands
-/// in a line and cannot pass for another one. What is left out at the end is an ellipsis.
+/// A text of the chain, at most `characters_max` long: without hidden and control characters, so that it stays on one line and cannot
+/// imitate another text. A cut end is an ellipsis.
 pub(crate) fn clean(text: &str, characters_max: usize) -> String {
-    let mut kept = String::new();
+    let mut cleaned = String::new();
     let visible = text.chars().filter(|&character| !is_hidden(character));
     let visible = visible.map(|character| if character.is_control() { ' ' } else { character });
     for (index, character) in visible.enumerate() {
         if index == characters_max {
-            kept.push('…');
+            cleaned.push('…');
             break;
         }
-        kept.push(character);
+        cleaned.push(character);
     }
-    kept
+    cleaned
 }
 
 /// The beginning and the end of a long word, such as a hash.
@@ -33,7 +33,7 @@ pub(crate) fn short(word: &str) -> String {
     format!("{}…{}", &word[..ENDS], &word[word.len() - ENDS..])
 }
 
-/// Digits with their thousands apart.
+/// Digits with separated thousands.
 fn grouped_digits(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -56,7 +56,7 @@ pub(crate) fn amount(units: u128, decimals: u32) -> String {
     if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
 }
 
-/// As [`amount`], for the digits of an answer; a dash for what is no number.
+/// As [`amount`], for the digits of an answer; a dash for an invalid number.
 pub(crate) fn amount_text(digits: &str, decimals: u32) -> String {
     digits.parse().map_or_else(|_| "—".to_owned(), |units| amount(units, decimals))
 }
@@ -67,7 +67,7 @@ pub(crate) fn bitcoin(sats: u64) -> String {
     format!("{}.{fraction:08}", grouped_digits(&whole.to_string()))
 }
 
-/// A number of any size with about six digits that count; a dash for what is no number.
+/// A number of any size with about six significant digits; a dash for NaN and infinities.
 pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() {
         return "—".to_owned();
@@ -100,7 +100,7 @@ pub(crate) fn dollars(value: f64) -> String {
     if value.abs() >= 1.0 && value.abs() < 1_000.0 { format!("${value:.2}") } else { format!("${}", number(value)) }
 }
 
-/// US dollars to the cent, whatever their size; for prices that are compared.
+/// US dollars to the cent, for any size; for prices that are compared.
 pub(crate) fn dollars_in_full(value: f64) -> String {
     if !(1.0..1e15).contains(&value.abs()) {
         return dollars(value);
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_texts_are_made_plain() {
+    fn hostile_texts_are_cleaned() {
         assert_eq!(clean("a\u{202e}b\nc\u{200b}", 9), "ab c");
         assert_eq!(clean(&"x".repeat(100_000), 5), "xxxxx…");
         assert_eq!(clean("five5", 5), "five5");

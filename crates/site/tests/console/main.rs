@@ -1,4 +1,4 @@
-//! The pages over real accounts and users in a file, asked as a browser asks them.
+//! The pages over real accounts and users in a file, requested as by a browser.
 #![allow(clippy::unwrap_used)]
 
 mod webhooks;
@@ -144,7 +144,7 @@ async fn a_member_sees_and_changes_its_own_account_alone() {
     let mut member = world.join("Member", &link).await;
     assert_eq!(world.get(&mut member, "/console/keys").await, StatusCode::OK);
     assert!(member.page.contains("Account Second") && !member.page.contains("First"), "{}", member.page);
-    // What is not the member's: pages of the owner, pages and forms of another account, rights beyond asking.
+    // Not the member's: pages of the owner, pages and forms of another account, rights beyond requests.
     for path in ["/console/accounts", "/console/people", "/console/audit", &*format!("/console/keys?account={first}")] {
         let mut other = Browser { cookie: member.cookie.clone(), ..Browser::default() };
         assert_eq!(world.get(&mut other, path).await, StatusCode::FORBIDDEN, "{path}");
@@ -307,7 +307,7 @@ async fn a_password_change_and_a_reset_end_other_sessions() {
 }
 
 #[tokio::test]
-async fn a_member_gains_no_right_and_no_room_beyond_the_plan() {
+async fn a_member_gains_no_right_and_no_quota_beyond_the_plan() {
     let world = World::new(None).await;
     let mut owner = world.owner().await;
     let account = world.account("First", Plan::FREE).await;
@@ -366,7 +366,7 @@ async fn an_owner_who_is_let_in_no_longer_has_no_link_left() {
     world.send(&mut first, "/console/people", &[("role", "owner")]).await;
     let link = first.between("/console/link/", "<");
     let mut second = world.join("second", &link).await;
-    // One's own way in is changed on the profile, where the password is asked for.
+    // Users change their own sign-in on the profile, with the password.
     world.get(&mut second, "/console/people").await;
     assert_eq!(world.send(&mut second, "/console/people/2/reset", &[]).await.status(), StatusCode::FORBIDDEN);
     world.get(&mut second, "/console/people").await;

@@ -91,7 +91,7 @@ async fn a_webhook_is_made_tried_paused_changed_and_deleted_by_forms() {
     let made = webhooks.list(AccountId(account.parse().unwrap())).await.unwrap().remove(0);
     assert_eq!((made.url.as_str(), made.cursor.as_str()), (URL, "4"));
     assert_eq!(made.filter, r#"{"kinds":["block","trade"],"pools":["2:7","2:8"]}"#);
-    // Shown this once.
+    // Shown only once.
     let path = format!("/console/webhooks/{}", made.id.0);
     let page = format!("{path}?account={account}");
     for read_again in ["/console/webhooks", &page] {
@@ -207,7 +207,7 @@ async fn a_refused_form_names_its_field_and_keeps_what_was_typed() {
     assert_eq!(world.send(&mut owner, &path, &fields).await.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(owner.page.contains("value=\"http://x/\"") && owner.page.contains("value=\"kept\""), "{}", owner.page);
     assert_eq!(webhooks.get(id, made.id).await.unwrap(), made);
-    // As many as the API allows, and no more.
+    // At most as many as the API allows.
     for expected in [StatusCode::OK, StatusCode::OK, StatusCode::UNPROCESSABLE_ENTITY] {
         let fields = [("account", &*account), ("url", URL), ("kind", "block")];
         assert_eq!(world.send(&mut owner, "/console/webhooks", &fields).await.status(), expected);

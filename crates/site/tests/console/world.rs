@@ -34,7 +34,7 @@ pub(crate) struct Browser {
     pub(crate) page: String,
 }
 
-/// Pages of the console ask the API for nothing but the webhooks.
+/// Pages of the console use only the webhooks of the API.
 struct NoApi(Option<Arc<Webhooks>>);
 
 impl Api for NoApi {
@@ -58,11 +58,11 @@ impl Api for NoApi {
 impl World {
     pub(crate) async fn new(public_url: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
-        let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
+        let database = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
+        let keys = Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap());
         let cheap =
             UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
-        let users = Arc::new(UserStore::open_with(&place, cheap).await.unwrap());
+        let users = Arc::new(UserStore::open_with(&database, cheap).await.unwrap());
         let site = Site::new(SiteParts {
             users: Arc::clone(&users),
             keys: Arc::clone(&keys) as Arc<dyn KeyStore>,
@@ -71,7 +71,7 @@ impl World {
             public_url: public_url.map(str::to_owned),
             explorer: ExplorerAccess::Off,
         });
-        let (store, receiver) = (WebhookStore::open(&place).await.unwrap(), Receiver::default());
+        let (store, receiver) = (WebhookStore::open(&database).await.unwrap(), Receiver::default());
         let settings = WebhookSettings { endpoints_per_account_max: 3, ..WebhookSettings::default() };
         let (source, transport) = (Arc::new(NumberedBlocks), Arc::new(receiver.clone()));
         let deliverer = Deliverer::new(store, source, transport, settings, Arc::new(|| NOW));

@@ -1,4 +1,4 @@
-//! Contracts, their views, storage and source; and what is not there.
+//! Contracts, their views, storage and source; and missing objects.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ async fn a_verified_source_is_shown_to_people_who_are_signed_in() {
     }
     assert_eq!(world.bodies("get_keys")[0]["params"]["page"], 1);
     assert!(
-        world.answers.asked.lock().iter().any(|call| call.path == "/api/v1/KEY/source/2/0/blob?path=src%2F%3Cb%3E.rs")
+        world.answers.calls.lock().iter().any(|call| call.path == "/api/v1/KEY/source/2/0/blob?path=src%2F%3Cb%3E.rs")
     );
 }
 

@@ -21,11 +21,8 @@ async fn lists_have_pages_orders_and_filters() {
         page.contains("sort=volume&#38;q=a%26b&#38;page=3") || page.contains("sort=volume&amp;q=a%26b&amp;page=3"),
         "{page}"
     );
-    let asked = &world.bodies("get-alkanes")[0];
-    assert_eq!(
-        (&asked["offset"], &asked["sortBy"], &asked["searchQuery"]),
-        (&json!(50), &json!("volume"), &json!("a&b"))
-    );
+    let body = &world.bodies("get-alkanes")[0];
+    assert_eq!((&body["offset"], &body["sortBy"], &body["searchQuery"]), (&json!(50), &json!("volume"), &json!("a&b")));
     let page = world.page("/explorer/contracts?sort=oldest&page=99999999999999999999").await;
     assert!(page.contains("/explorer/contract/4:1") && world.bodies("get-alkanes")[0]["order"] == "asc");
     let page = world.page("/explorer/pools").await;
@@ -87,8 +84,8 @@ async fn a_pool_has_candles_history_and_both_prices() {
     ] {
         assert!(page.contains(text), "{text}");
     }
-    let asked = &world.bodies("get-candles")[0];
-    assert_eq!((&asked["interval"], &asked["start_time"]), (&json!("1d"), &json!(1_700_000_000)));
+    let body = &world.bodies("get-candles")[0];
+    assert_eq!((&body["interval"], &body["start_time"]), (&json!("1d"), &json!(1_700_000_000)));
     let page = world.page("/explorer/pool/2:6?side=1&kind=burns").await;
     assert!(page.contains("high 1,000, low 250") && page.contains("there is no such thing"));
     assert_eq!(world.bodies("get-pool-burn-history").len(), 1);

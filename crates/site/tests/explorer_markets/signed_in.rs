@@ -1,4 +1,4 @@
-//! What pages of the chain show to people who are signed in alone.
+//! Parts of the chain's pages that only signed-in users see.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};

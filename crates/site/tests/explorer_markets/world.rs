@@ -20,10 +20,10 @@ pub(crate) fn hostile() -> String {
     format!("{MARKUP}\u{202e}\"'&{}", "x".repeat(100_000))
 }
 
-/// Answers by the end of a path, or the name of a method; what is not there is 404.
+/// Answers by the end of a path, or the name of a method; without an answer it is 404.
 pub(crate) struct Answers {
     answers: Vec<(&'static str, u16, Value)>,
-    pub(crate) asked: Mutex<Vec<Call>>,
+    pub(crate) calls: Mutex<Vec<Call>>,
 }
 
 impl Api for Answers {
@@ -31,7 +31,7 @@ impl Api for Answers {
         let body: Value = call.body.as_deref().map_or(Value::Null, |body| serde_json::from_str(body).unwrap());
         let method = body["method"].as_str().unwrap_or_default().to_owned();
         let path = call.path.split('?').next().unwrap_or_default().to_owned();
-        self.asked.lock().push(call);
+        self.calls.lock().push(call);
         let found = self.answers.iter().find(|(name, ..)| method == *name || path.ends_with(name));
         let (status, body) = found.map_or_else(
             || (404, json!({ "statusCode": 404, "code": "NOT_FOUND", "error": "there is no such thing" })),
@@ -65,11 +65,11 @@ pub(crate) struct World {
 impl World {
     pub(crate) async fn new(answers: Vec<(&'static str, u16, Value)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
-        let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
+        let database = DatabaseLocation::File(folder.path().join("accounts.sqlite"));
+        let keys = Arc::new(DatabaseKeyStore::open_at(&database, Plans::default()).await.unwrap());
         let cheap =
             UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
-        let users = Arc::new(UserStore::open_with(&place, cheap).await.unwrap());
+        let users = Arc::new(UserStore::open_with(&database, cheap).await.unwrap());
         let link = users.setup_link(NOW).await.unwrap().unwrap();
         users.accept_link(&link.token, "owner", PASSWORD, "test", NOW).await.unwrap();
         let site = Site::new(SiteParts {
@@ -80,7 +80,7 @@ impl World {
             public_url: None,
             explorer: ExplorerAccess::Open,
         });
-        let answers = Arc::new(Answers { answers, asked: Mutex::default() });
+        let answers = Arc::new(Answers { answers, calls: Mutex::default() });
         Self { site, cookie: String::new(), answers, _folder: folder }
     }
 
@@ -97,9 +97,9 @@ impl World {
         cookie.split(';').next().unwrap().clone_into(&mut self.cookie);
     }
 
-    /// A page, of which some things hold whatever it shows.
+    /// Requests a page and checks the invariants of all pages.
     pub(crate) async fn get(&self, path: &str) -> (StatusCode, String) {
-        self.answers.asked.lock().clear();
+        self.answers.calls.lock().clear();
         let request = Request::get(path).header("host", "node:8080").header(COOKIE, &self.cookie);
         let api = Arc::clone(&self.answers) as Arc<dyn Api>;
         let client = "192.0.2.7".parse().unwrap();
@@ -110,7 +110,7 @@ impl World {
         assert_eq!(page.matches("<h1").count(), 1, "{path}: {page}");
         assert_eq!(page.matches("<table>").count(), page.matches("<thead><tr><th scope=\"col\"").count(), "{path}");
         assert!(page.len() < 400_000, "{path}: {} bytes", page.len());
-        assert!(self.answers.asked.lock().len() <= 12, "{path}: {:?}", self.answers.asked.lock());
+        assert!(self.answers.calls.lock().len() <= 12, "{path}: {:?}", self.answers.calls.lock());
         (status, page)
     }
 
@@ -121,8 +121,8 @@ impl World {
     }
 
     pub(crate) fn bodies(&self, name: &str) -> Vec<Value> {
-        let asked = self.answers.asked.lock();
-        let of = asked
+        let calls = self.answers.calls.lock();
+        let of = calls
             .iter()
             .filter(|call| call.path.ends_with(name) || call.body.as_deref().is_some_and(|body| body.contains(name)));
         of.map(|call| serde_json::from_str(call.body.as_deref().unwrap_or("null")).unwrap()).collect()

@@ -1,6 +1,6 @@
 "use strict";
 
-// Completes the example with this instance's own address, and says how the instance is.
+// Completes the example with this instance's own address, and shows its health.
 
 for (const span of document.querySelectorAll(".origin")) span.textContent = location.origin;
 
@@ -12,7 +12,7 @@ async function showHealth() {
   status.textContent = `${health.network}, ${height}, ${health.status}`;
 }
 
-// Without an answer the page says nothing about it.
+// Without an answer the page shows no status.
 showHealth().catch(() => {});
 
 // The console may be switched off.
@@ -22,7 +22,7 @@ async function showConsole() {
 }
 showConsole().catch(() => {});
 
-// So may the explorer. Where it asks people to sign in it answers with a redirect.
+// So may the explorer. Where it requires a sign-in it answers with a redirect.
 async function showExplorer() {
   const answer = await fetch("/explorer", { method: "HEAD", redirect: "manual" });
   const isThere = answer.ok || answer.type === "opaqueredirect";
@@ -30,7 +30,7 @@ async function showExplorer() {
 }
 showExplorer().catch(() => {});
 
-// The policy of this page lets no form be sent, so what is searched for is gone to.
+// The policy of this page forbids sending forms, so the search navigates to its result.
 document.querySelector("#search form").addEventListener("submit", (event) => {
   event.preventDefault();
   location.assign(`/explorer/search?q=${encodeURIComponent(new FormData(event.target).get("q"))}`);

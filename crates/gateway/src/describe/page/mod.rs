@@ -1,5 +1,5 @@
-//! The pages for browsers: `/`, which says what this is and where everything stands, and `/docs`, with all routes and methods and
-//! a form to try each, made from the descriptions by its own script. They take nothing from elsewhere, and are allowed nothing else.
+//! The pages for browsers: `/`, an overview of the instance and its documentation, and `/docs`, with all routes and methods and
+//! a form to try each, rendered from the descriptions by a script. They load nothing from other origins, which their policy forbids.
 
 use bytes::Bytes;
 use hyper::StatusCode;
@@ -7,7 +7,7 @@ use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CON
 
 use crate::respond::Reply;
 
-/// A key may be typed into the page, so that nothing of it may go elsewhere.
+/// A key may be typed into the page, so that no request to other origins is allowed.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

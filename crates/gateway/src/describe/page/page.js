@@ -1,13 +1,13 @@
 "use strict";
 
-// Shows what the descriptions say, and sends what is typed. Everything that comes from outside becomes text, never markup.
+// Renders the descriptions, and sends typed requests. External data is inserted as text, never as markup.
 
 const SHOWN_MAX = 200000;
 /// The members of a path item that are operations. The others (`servers`, `parameters`, `summary`, ...) apply to all of them.
 const VERBS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-/// Shows the request that stands in the form as a line for a shell.
+/// Shows the request of the form as a shell command.
 let showCurl = () => {};
-/// Whether the list stands above the entry, as in page.css.
+/// Whether the list is above the entry, as in page.css.
 const narrow = window.matchMedia("(max-width: 46rem)");
 const byId = (id) => document.getElementById(id);
 
@@ -21,7 +21,7 @@ function make(name, attributes, ...children) {
   return element;
 }
 
-/// The schema that a reference names, with what stands beside the reference.
+/// The schema that a reference names, merged with the members beside the reference.
 function resolved(schema, documents) {
   let found = schema || {};
   for (let depth = 0; found.$ref && depth < 8; depth += 1) {
@@ -53,7 +53,7 @@ function typeText(schema, document, depth = 0) {
   return full.type || known || "any";
 }
 
-/// A value to begin with.
+/// A sample value of a schema.
 function sample(schema, document, depth = 0) {
   const full = resolved(schema, document);
   if (full.examples && full.examples.length) return full.examples[0];
@@ -74,7 +74,7 @@ function sample(schema, document, depth = 0) {
 
 function sampleBody(schema, document) {
   const body = sample(schema, document);
-  // Where one of several names will do, the first of them stands for the field.
+  // Where one of several names suffices, the first is used.
   const groups = [schema, ...(schema.allOf || [])].filter((part) => part.anyOf);
   for (const group of groups) {
     const first = group.anyOf[0];
@@ -83,7 +83,7 @@ function sampleBody(schema, document) {
   return body;
 }
 
-/// An operation with what its path says for all of its operations.
+/// An operation, merged with the members that its path item shares.
 function completed(item, operation, api) {
   const own = (operation.parameters || []).map((parameter) => resolved(parameter, api));
   const isOwn = (shared) => own.some((parameter) => parameter.name === shared.name && parameter.in === shared.in);
@@ -130,7 +130,7 @@ function parameterTable(rows) {
   return make("table", {}, make("thead", {}, head), body);
 }
 
-/// A row for each member; its other names stand beside it.
+/// A row for each member, with its aliases.
 function members(schema, api) {
   const all = Object.entries(schema.properties || {});
   const required = new Set(schema.required || []);
@@ -164,7 +164,7 @@ function restDetail(api, path, verb, operation) {
   const contents = Object.values((operation.responses["200"] ?? operation.responses["202"])?.content ?? {});
   const answer = contents[0]?.schema;
   const urls = operation.servers.map((server) => server.url.replace(/\/$/, ""));
-  // A server without a place for a key takes the key in a header, or none.
+  // A server URL without `{key}` takes the key in a header, or none.
   const open = urls.find((url) => !url.includes("{"));
   const keyed = urls.find((url) => url.includes("{key}"));
   const request = () => {
@@ -194,7 +194,7 @@ function rpcDetail(rpc, method) {
   return detail(method.name, [method.summary, method.description].filter(Boolean).join(". "), rows, [], body, typeText(method.result.schema, rpc), request);
 }
 
-/// The example of a method, or what its parameters must be.
+/// The example of a method, or samples of its parameters.
 function sampleParams(method, rpc) {
   const example = method.examples?.[0]?.params;
   const isNamed = method.paramStructure === "by-name";
@@ -229,7 +229,7 @@ function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/// Whether the key stands in the path; otherwise it goes into a header.
+/// Whether the key goes into the path; otherwise into a header.
 function hasKeyInPath(url) {
   return url.includes("/{key}/");
 }
@@ -255,12 +255,12 @@ async function send(request, outcome) {
     const response = await fetch(url, { method: request.method, headers, body: request.body, cache: "no-store" });
     const text = await response.text();
     const took = Math.round(performance.now() - began);
-    const told = [...response.headers].filter(([name]) => name.startsWith("x-") || name === "retry-after" || name === "etag");
+    const shown = [...response.headers].filter(([name]) => name.startsWith("x-") || name === "retry-after" || name === "etag");
     parts = [
       make("p", {}, make("strong", { className: response.ok ? "good" : "bad" }, `${response.status} ${response.statusText}`),
         ` ${took} ms, ${text.length} characters`),
       make("pre", {}, pretty(text)),
-      make("details", {}, make("summary", {}, "Headers"), make("pre", {}, told.map((pair) => pair.join(": ")).join("\n"))),
+      make("details", {}, make("summary", {}, "Headers"), make("pre", {}, shown.map((pair) => pair.join(": ")).join("\n"))),
     ];
   } catch (error) {
     parts = [make("p", { className: "bad" }, `No answer: ${error.message}`)];
@@ -268,7 +268,7 @@ async function send(request, outcome) {
   outcome.replaceChildren(...parts);
 }
 
-/// JSON with line breaks, every digit of its numbers kept.
+/// JSON with line breaks, with all digits of its numbers.
 function pretty(text) {
   const begun = text.slice(0, SHOWN_MAX);
   let out = "", depth = 0, inText = false, escaped = false;
@@ -318,7 +318,7 @@ function list(items) {
   }
   const parts = [...groups].flatMap(([name, links]) => [make("h2", {}, name), ...links]);
   byId("list").replaceChildren(...(parts.length ? parts : ["Nothing of that name."]));
-  // Beside the entry, the list shows where it stands; above it, the page stays where the reader is.
+  // Beside the entry, the list scrolls to the current item; above it, the page does not scroll.
   if (!narrow.matches) byId("list").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
@@ -338,7 +338,7 @@ async function begin() {
     const item = items.find((one) => one.id === chosen) || items[0];
     byId("detail").replaceChildren(...item.show());
     list(items);
-    // On a narrow page the list stands above: what was chosen there is brought into view.
+    // On a narrow page the list is above: the chosen entry is scrolled into view.
     if (chosen && narrow.matches) byId("detail").scrollIntoView();
   };
   byId("filter").addEventListener("input", () => list(items));

@@ -96,7 +96,7 @@ impl Route for AccountUtxos {
         }
         let copy = Arc::clone(&account);
         let network = context.network();
-        let unspent = context.read_kept(move |snapshot, interrupt| {
+        let unspent = context.read_rows(move |snapshot, interrupt| {
             copy.unspent(&BitcoinIndex::new(snapshot.clone(), network), limit, interrupt)
         });
         let (unspent, kept) = unspent.await.map_err(Fault::from)?;

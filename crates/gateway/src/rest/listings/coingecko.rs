@@ -256,7 +256,7 @@ fn ticker(moment: &MarketMoment<'_>, pool: &BookPool, last_price: Ratio, begin: 
     })
 }
 
-/// Satoshis in cents at so many dollars for a bitcoin, rounded down; the price counts with six decimal places.
+/// Value of satoshis in cents at a price in dollars per bitcoin, rounded down; the price counts with six decimal places.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a float beyond the range gives its end
 fn cents((satoshis, dollars): (u128, f64)) -> Option<u128> {
     if !dollars.is_finite() || dollars < 0.0 {

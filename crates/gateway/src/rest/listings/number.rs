@@ -33,7 +33,7 @@ impl DecimalText {
         Self(shifted(&units.to_string()))
     }
 
-    /// A price with so many decimal places, rounded half to even.
+    /// A price with `places` decimal places, rounded half to even.
     pub(super) fn price(price: Ratio, places: u32) -> Self {
         Self(price.to_decimal_places(places))
     }

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use super::unconfirmed::owns;
 use super::{Fault, Outcome, hash, json, read, transactions, unconfirmed};
 use crate::errors::ApiError;
-use crate::interrupt::Kept;
+use crate::interrupt::HeldRows;
 use crate::state::RequestContext;
 
 /// Confirmed transactions on a page of history; clients take a shorter page for the last one.
@@ -72,7 +72,7 @@ pub(super) fn is_path(below: &[&str]) -> bool {
     matches!(below, [] | ["utxo" | "txs"] | ["txs", "mempool" | "chain"] | ["txs", "chain", _])
 }
 
-/// `/address/:address` and what is below it.
+/// `/address/:address` and the paths below it.
 pub(super) async fn answer(context: &RequestContext, route: &AddressRoute, below: &[&str]) -> Outcome {
     match below {
         [] => json(&AddressRecord { route, totals: &totals(context, &route.key).await? }),
@@ -124,7 +124,7 @@ pub(crate) async fn unspent(
     context: &RequestContext,
     key: &ScriptKey,
     limit: Option<usize>,
-) -> Result<(Vec<UnspentOutput>, Kept), Fault> {
+) -> Result<(Vec<UnspentOutput>, HeldRows), Fault> {
     let records_max = context.limits().list_records_max;
     let pending = unconfirmed::of_script(context, key).await?;
     let spent: HashSet<OutPoint> =
@@ -133,7 +133,7 @@ pub(crate) async fn unspent(
     let wanted = limit.map_or(records_max.saturating_add(1), |limit| limit.saturating_add(spent.len()));
     let copy = key.clone();
     let network = context.network();
-    let listed = context.read_kept(move |snapshot, interrupt| {
+    let listed = context.read_rows(move |snapshot, interrupt| {
         let index = BitcoinIndex::new(snapshot.clone(), network);
         let totals = index.script_totals(&copy)?;
         let count = totals.funded_txo_count.saturating_sub(totals.spent_txo_count);

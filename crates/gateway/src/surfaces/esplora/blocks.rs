@@ -37,7 +37,7 @@ pub(super) async fn hash_at(context: &RequestContext, height: &str) -> Outcome {
     Ok(Answer::Text(found.ok_or(NOT_FOUND)?.to_string()))
 }
 
-/// `/block/:hash` and what is below it.
+/// `/block/:hash` and the paths below it.
 pub(super) async fn block(context: &RequestContext, block_hash: &str, below: &[&str]) -> Outcome {
     if !matches!(below, [] | ["status" | "header" | "raw" | "txids" | "txs"] | ["txid" | "txs", _]) {
         return Err(Fault::Unknown);

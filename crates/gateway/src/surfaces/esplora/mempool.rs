@@ -53,8 +53,8 @@ async fn ask<T: for<'de> Deserialize<'de>>(
     method: &str,
     params: &[Box<RawValue>],
 ) -> Result<T, ApiError> {
-    let told = btc::ask(context.node().as_ref(), method, params).await?;
-    serde_json::from_str(told.get()).map_err(|error| ApiError::internal(&error))
+    let answer = btc::ask(context.node().as_ref(), method, params).await?;
+    serde_json::from_str(answer.get()).map_err(|error| ApiError::internal(&error))
 }
 
 async fn entries(context: &RequestContext, size: u64) -> Result<BTreeMap<String, Entry>, ApiError> {

@@ -123,7 +123,7 @@ fn json(value: &impl Serialize) -> Outcome {
     Ok(Answer::Json(to_raw(value)?))
 }
 
-/// Runs a read of the index away from the async threads.
+/// Runs a read of the index off the async threads.
 pub(crate) async fn read<T: Send + 'static>(
     context: &RequestContext,
     read: impl FnOnce(&BitcoinIndex) -> Result<T, ReadError> + Send + 'static,

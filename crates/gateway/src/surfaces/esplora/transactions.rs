@@ -150,7 +150,7 @@ pub(super) async fn render_unconfirmed(
     Ok(EsploraTransaction::unconfirmed(&transaction, &prevouts, context.network()))
 }
 
-/// `/tx/:txid` and what is below it.
+/// `/tx/:txid` and the paths below it.
 pub(super) async fn transaction(context: &RequestContext, txid: &str, below: &[&str]) -> Outcome {
     // An unknown path is reported before an invalid parameter.
     if !matches!(

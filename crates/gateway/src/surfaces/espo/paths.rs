@@ -302,7 +302,7 @@ pub(super) struct BestCycleAnswer {
     amount_in: String,
     amount_out: String,
     profit: String,
-    /// Upper bound of amounts on this cycle.
+    /// Upper bound of the profit, whatever the amount in.
     profit_bound: String,
     factory: String,
     hops: Vec<HopItem>,

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::errors::{ApiError, ErrorKind, kind};
-use crate::interrupt::{Interrupt, Kept};
+use crate::interrupt::{HeldRows, Interrupt};
 use crate::respond::Reply;
 use crate::rest::{Answer as _, Base, Declared, Group, Made, Wrapping};
 use crate::state::{RequestContext, Shared};
@@ -114,6 +114,6 @@ async fn answer<T: Serialize + JsonSchema + Send + 'static>(
     }
     let read =
         move |snapshot: &Snapshot, interrupt: &Interrupt| read(Brc20Index::new(snapshot), newest(snapshot)?, interrupt);
-    let (answer, _kept): (_, Kept) = context.read_kept(read).await.map_err(|error| ApiError::internal(&error))?;
+    let (answer, _rows): (_, HeldRows) = context.read_rows(read).await.map_err(|error| ApiError::internal(&error))?;
     answer?.into_reply(StatusCode::OK, Wrapping::Opi).map(Made::from)
 }

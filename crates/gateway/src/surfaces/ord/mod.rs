@@ -25,7 +25,7 @@ use super::esplora::{raw_transactions, unconfirmed_transaction};
 use super::{RpcResult, integer_to_raw, to_raw};
 use crate::erased::{self, Answer};
 use crate::errors::{ApiError, kind};
-use crate::interrupt::Kept;
+use crate::interrupt::HeldRows;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
 /// Bytes of an output of a list in memory and in the answer, about.
@@ -39,14 +39,14 @@ const DECODED_FACTOR: usize = 8;
 async fn ask(context: &RequestContext, question: Question) -> RpcResult {
     match &context.shared().families.ord {
         Some(server) => proxied::answer(context, server, question).await,
-        None => answer(&Call { context, kept: context.kept() }, question).await,
+        None => answer(&Call { context, kept: context.held_rows() }, question).await,
     }
 }
 
 /// A call that our own index answers. Memory that its reads hold is counted in one sum until the answer is written.
 struct Call<'a> {
     context: &'a RequestContext,
-    kept: Kept,
+    kept: HeldRows,
 }
 
 /// Answers from our own index.

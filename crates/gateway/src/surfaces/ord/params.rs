@@ -40,7 +40,7 @@ pub(super) struct Page(#[schemars(with = "NaturalText")] pub(super) u32);
 
 impl<'de> Deserialize<'de> for Page {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // No list has so many pages: the last one that can be named is empty.
+        // No list has that many pages: the last representable one is empty.
         NaturalText::deserialize(deserializer).map(|page| Self(u32::try_from(page.0).unwrap_or(u32::MAX)))
     }
 }

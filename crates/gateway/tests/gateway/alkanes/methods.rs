@@ -43,7 +43,7 @@ async fn simulate_takes_every_writing_of_its_members_and_tells_status_gas_and_da
     let failed = instance.result("alkanes_simulate", json!([{ "target": "2:1", "inputs": ["55"] }])).await;
     assert_eq!((&failed["status"], &failed["execution"]["data"]), (&json!(1), &json!("0x")));
     assert!(failed["execution"]["error"].as_str().unwrap().contains("revert"));
-    // What comes in need not exist, and its amount has 128 bits.
+    // Incoming alkanes need not exist, and their amounts have 128 bits.
     let id = json!({ "block": "2", "tx": "9" });
     let incoming = json!([{ "id": id, "value": u128::MAX.to_string() }]);
     let call = json!({ "target": "2:1", "inputs": ["77"], "alkanes": incoming });
@@ -84,10 +84,10 @@ async fn what_is_known_of_a_contract_is_told() {
             assert_eq!(created, json!({ "outpoint": { "txid": deploy.to_string(), "vout": 3 } }));
         }
     }
-    let nobody = json!([{ "block": 2, "tx": 99 }]);
-    assert_eq!(instance.result("alkanes_getdeployment", nobody.clone()).await, json!({ "outpoint": {} }));
-    assert_eq!(instance.result("alkanes_getbytecode", nobody.clone()).await, "0x");
-    assert_eq!(instance.error("alkanes_meta", nobody).await.0, -32004);
+    let missing = json!([{ "block": 2, "tx": 99 }]);
+    assert_eq!(instance.result("alkanes_getdeployment", missing.clone()).await, json!({ "outpoint": {} }));
+    assert_eq!(instance.result("alkanes_getbytecode", missing.clone()).await, "0x");
+    assert_eq!(instance.error("alkanes_meta", missing).await.0, -32004);
     let value = json!([{ "id": "2:1", "path": "/minted" }]);
     let minted = instance.result("alkanes_getstorageat", value).await;
     assert_eq!(minted, "0x01000000000000000000000000000000");
@@ -97,7 +97,7 @@ async fn what_is_known_of_a_contract_is_told() {
     assert_eq!(instance.result("alkanes_getinventory", json!(["2:1"])).await, held);
     assert_eq!(instance.result("alkanes_unwrap", json!([])).await, json!({ "payments": [] }));
     assert_eq!(instance.error("alkanes_nonsense", json!([])).await.0, -32601);
-    // A view without a JSON form takes and gives hexadecimal digits.
+    // A view without a JSON form takes and returns hexadecimal digits.
     assert_eq!(instance.result("alkanes_runesbyheight", json!(["0x0805"])).await, "0x");
 }
 

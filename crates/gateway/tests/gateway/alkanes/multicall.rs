@@ -62,18 +62,19 @@ async fn balances_are_sorted_by_what_outputs_hold() {
     let network = instance.chain.network;
     let paid = payment(&[OutPoint { txid: mint, vout: 1 }], &[(700, script_of(network, &instance.payee))]);
     instance.node.add_unconfirmed(&paid);
-    let told = instance.result("sandshrew_balances", json!([{ "address": instance.payee, "protocolTag": "1" }])).await;
+    let reported =
+        instance.result("sandshrew_balances", json!([{ "address": instance.payee, "protocolTag": "1" }])).await;
     assert_eq!(
-        told["spendable"],
+        reported["spendable"],
         json!([{ "outpoint": format!("{}:0", instance.payment), "value": 1_000_000, "height": 3 }])
     );
     assert_eq!(
-        told["assets"],
+        reported["assets"],
         json!([{ "outpoint": format!("{mint}:0"), "value": 546, "height": 5,
             "runes": [{ "block": "2", "tx": "1", "amount": "100" }] }])
     );
-    assert_eq!(told["pending"], json!([{ "outpoint": format!("{}:0", paid.compute_txid()), "value": 700 }]));
-    assert_eq!((&told["metashrewHeight"], &told["ordHeight"]), (&json!(6), &json!(0)));
+    assert_eq!(reported["pending"], json!([{ "outpoint": format!("{}:0", paid.compute_txid()), "value": 700 }]));
+    assert_eq!((&reported["metashrewHeight"], &reported["ordHeight"]), (&json!(6), &json!(0)));
     let both = json!([{ "address": instance.payee, "assetAddress": instance.miner }]);
     assert_eq!(instance.result("sandshrew_balances", both).await["assets"].as_array().unwrap().len(), 2);
     for wrong in [

@@ -1,4 +1,4 @@
-//! Names of tokens are those that their contracts report at the block that is answered.
+//! Names of tokens are those that their contracts report as of the answered block.
 
 use bitcoin::{OutPoint, Transaction};
 use paraffin_primitives::AlkaneId;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::scenario::{CREATE, Scenario, TOKEN, calling, contract, text};
 use crate::chain::{script_of, taproot};
 use crate::instance::{Instance, Setup};
-use crate::town::market_blocks;
+use crate::market_chain::market_blocks;
 
 const FIRST: AlkaneId = AlkaneId { block: 2, tx: 2 };
 const SECOND: AlkaneId = AlkaneId { block: 2, tx: 3 };
@@ -36,14 +36,14 @@ async fn ask(instance: &Instance, route: &str, body: Value) -> Value {
     response.json()["data"].clone()
 }
 
-/// What routes that carry names say of a contract that the payee holds: the search by a word, the record, an amount.
+/// The names of a contract held by the payee in three routes: the search by a word, the record, an amount.
 async fn names(instance: &Instance, id: AlkaneId) -> [Option<String>; 2] {
     let name = |value: &Value| value["name"].as_str().map(str::to_owned);
     let path = format!("/v4/api/address/{}/balances", instance.payee);
     let balances = instance.get(&path).await.json();
     let balances = balances["data"]["balances"].as_array().unwrap().clone();
     let held = balances.iter().find(|held| held["id"] == id.to_string()).and_then(name);
-    // The record comes last: asking for it must not be what puts the others right.
+    // The record comes last: requesting it must not refresh the others.
     [held, name(&ask(instance, "get-alkane-details", json!({ "id": id.to_string() })).await)]
 }
 
@@ -77,7 +77,7 @@ async fn after_a_reorg_no_token_has_the_name_of_the_one_that_had_its_id() {
     let first = names(&instance, FIRST).await;
     assert_eq!(first, [Some("Yak".to_owned()), Some("Yak".to_owned())]);
     assert_eq!(names(&instance, SECOND).await, [Some("Zebra".to_owned()), Some("Zebra".to_owned())]);
-    // The same a block later, and what the branch does not hold is found no more.
+    // The same a block later, and the search no longer finds what the branch does not contain.
     instance.chain.undo();
     mine(&mut instance, vec![]);
     assert_eq!(found(&instance, "zebra").await, [] as [&str; 0]);
@@ -86,8 +86,8 @@ async fn after_a_reorg_no_token_has_the_name_of_the_one_that_had_its_id() {
     mine(&mut instance, vec![]);
     assert_eq!(names(&instance, FIRST).await, [Some("Xerus".to_owned()), Some("Xerus".to_owned())]);
     let response = instance.get(&path).await;
-    let (tag, told) = (response.header("etag").unwrap().to_owned(), response.json());
-    assert_eq!(instance.get(&path).await.json(), told);
+    let (tag, reported) = (response.header("etag").unwrap().to_owned(), response.json());
+    assert_eq!(instance.get(&path).await.json(), reported);
     assert_eq!(instance.send("GET", &path, &[("If-None-Match", &tag)], "").await.status, 304);
 }
 

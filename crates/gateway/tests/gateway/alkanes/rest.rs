@@ -139,8 +139,8 @@ async fn get_alkanes_by_address_is_an_array_of_tokens_with_balances() {
     let tokens = tokens.as_array().unwrap();
     assert_eq!(tokens.len(), 1);
     assert_eq!((&tokens[0]["id"], &tokens[0]["balance"]), (&token_id(), &json!("1000")));
-    let nobody = json!({ "address": taproot(instance.chain.network, 3) });
-    assert_eq!(data(&instance, "get-alkanes-by-address", nobody).await, json!([]));
+    let unused = json!({ "address": taproot(instance.chain.network, 3) });
+    assert_eq!(data(&instance, "get-alkanes-by-address", unused).await, json!([]));
     for wrong in [json!({}), json!({ "address": "nobody" }), json!({ "address": 5 })] {
         assert_eq!(post(&instance, "get-alkanes-by-address", wrong).await.0, 400);
     }
@@ -167,7 +167,7 @@ async fn get_alkanes_utxo_and_all_other_lists_of_outputs_tell_what_lies_in_them(
         let of: Vec<_> = all["utxos"].as_array().unwrap().iter().map(|utxo| utxo["alkanes"].clone()).collect();
         assert_eq!(of, [held.clone(), json!({})], "{route}");
     }
-    // What an unconfirmed transaction spends is gone.
+    // Outputs that an unconfirmed transaction spends are left out.
     let spend =
         crate::chain::payment(&[bitcoin::OutPoint { txid: mint, vout: 0 }], &[(500, bitcoin::ScriptBuf::new())]);
     instance.node.add_unconfirmed(&spend);
@@ -255,7 +255,7 @@ async fn get_intent_history_tells_no_success_of_a_message_whose_transaction_is_v
 }
 
 #[tokio::test]
-async fn the_routes_without_envelope_tell_balances_holders_and_storage() {
+async fn the_routes_without_envelope_answer_balances_holders_and_storage() {
     let Scenario { instance, deploy, mint } = Scenario::start().await;
     let (_, balances) = post(&instance, "get-address-balances", json!({ "address": instance.payee })).await;
     assert_eq!(balances, json!({ "ok": true, "address": instance.payee, "balances": { "2:1": "100" } }));
@@ -299,8 +299,8 @@ async fn the_routes_without_envelope_tell_balances_holders_and_storage() {
         );
     }
     for route in ["get-holders", "get-holder-count", "get-holders-count"] {
-        let (status, told) = post(&instance, route, json!({ "alkaneId": "2:999" })).await;
-        assert_eq!((status, &told["code"]), (404, &json!("NOT_FOUND")), "{route}: {told}");
+        let (status, reported) = post(&instance, route, json!({ "alkaneId": "2:999" })).await;
+        assert_eq!((status, &reported["code"]), (404, &json!("NOT_FOUND")), "{route}: {reported}");
     }
     let enveloped = data(&instance, "get-holders", json!({ "alkaneId": token_id(), "minBalance": "101" })).await;
     assert_eq!(enveloped["total"], 1);

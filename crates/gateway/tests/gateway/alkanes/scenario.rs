@@ -45,7 +45,7 @@ pub(super) fn text(text: &str) -> u128 {
     u128::from_le_bytes(bytes)
 }
 
-/// A message that calls a contract; what cannot be done goes back to the first output.
+/// A message that calls a contract; refunds go to the first output.
 pub(super) fn message(target: AlkaneId, inputs: &[u128], pointer: Option<u32>) -> Protostone {
     Protostone {
         protocol_tag: ALKANES_PROTOCOL,
@@ -112,7 +112,7 @@ impl Scenario {
     }
 }
 
-/// The same txid with its bytes turned around.
+/// The txid with its bytes reversed.
 pub(super) fn turned(txid: &Txid) -> String {
     use bitcoin::hashes::Hash as _;
     let mut bytes = txid.to_byte_array();

@@ -87,7 +87,7 @@ async fn every_wrong_view_call_has_its_code() {
         assert_eq!(instance.error("metashrew_view", params.clone()).await.0, code, "{params}");
     }
     assert_eq!(instance.error("metashrew_nonsense", json!([])).await.0, -32601);
-    // While the node is away the bytes of a block cannot be had; everything else can.
+    // While the node is unavailable only the bytes of a block are.
     instance.node.set_away(true);
     let answer = instance.call("metashrew_view", json!(["getblock", "0x0805"])).await;
     assert_eq!(answer["error"]["data"]["code"], "UPSTREAM_UNAVAILABLE");
@@ -126,7 +126,7 @@ async fn an_endless_contract_ends_and_harms_nobody() {
     assert!(instance.result("metashrew_view", json!(["simulate", name])).await.is_string());
 }
 
-/// Callers without a key have half of the simulations together, so that one of them never keeps a key from its own.
+/// Anonymous callers share half of the permits for simulations, so that they never block callers with a key.
 #[tokio::test]
 async fn endless_contracts_of_anonymous_callers_leave_simulations_to_keys() {
     let setup = Setup { alkanes: Some(super::scenario::parts()), ..Setup::default() };
@@ -219,7 +219,7 @@ async fn object_views_answer_json() {
 }
 
 #[tokio::test]
-async fn hashes_digests_and_snapshots_are_told() {
+async fn hashes_digests_and_snapshots_are_reported() {
     let Scenario { instance, .. } = Scenario::start().await;
     let hash = |height: usize| format!("0x{}", instance.chain.blocks[height].block_hash());
     for (params, height) in [(json!([3]), 3), (json!(["3"]), 3), (json!([]), 6), (json!(["latest"]), 6)] {
@@ -248,9 +248,9 @@ async fn hashes_digests_and_snapshots_are_told() {
     {
         assert_eq!(instance.error("metashrew_blockdigest", params.clone()).await.0, code, "{params}");
     }
-    let told: serde_json::Value =
+    let reported: serde_json::Value =
         serde_json::from_str(instance.result("metashrew_snapshot", json!([])).await.as_str().unwrap()).unwrap();
-    assert_eq!((&told["indexed_height"], &told["enabled"]), (&json!(6), &json!(false)));
+    assert_eq!((&reported["indexed_height"], &reported["enabled"]), (&json!(6), &json!(false)));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Candles, worked out anew from the trades that traces show.
+//! Candles, recomputed from the trades in traces.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ fn start(timeframe: &str, time: u32) -> u32 {
     }
 }
 
-/// Open, high, low and close as pairs of what is paid for what, both volumes, and how many.
+/// Open, high, low and close as fractions, both volumes, and the number of trades.
 struct Bucket {
     prices: Vec<(u128, u128)>,
     volumes: [u128; 2],
@@ -116,8 +116,8 @@ async fn candles_are_those_of_the_executed_trades_for_every_timeframe_and_side()
                 let expected = expected(&buckets, side);
                 let ask = json!({ "pool": text(pool), "timeframe": name, "side": side });
                 let (candles, answer) = all(&scene, ask.clone(), 3).await;
-                let told: Vec<Value> = candles.iter().cloned().map(without_end).collect();
-                assert_eq!(told, expected, "{pool} {name} {side}");
+                let reported: Vec<Value> = candles.iter().cloned().map(without_end).collect();
+                assert_eq!(reported, expected, "{pool} {name} {side}");
                 for candle in &candles {
                     let end: u32 = candle["close_time"].as_str().unwrap().parse().unwrap();
                     let begin = u32::try_from(candle["ts"].as_u64().unwrap()).unwrap();
@@ -127,7 +127,7 @@ async fn candles_are_those_of_the_executed_trades_for_every_timeframe_and_side()
                 assert_eq!(json!(head), json!([text(pool), name, side, expected.len()]));
             }
         }
-        // The past is not changed by what came later.
+        // Later blocks do not change candles as of an older height.
         let height = scene.height() - 12;
         let then: Vec<Seen> = seen.iter().filter(|seen| seen.height <= height).cloned().collect();
         let ask = json!({ "pool": text(pool), "height": height, "timeframe": "1d" });
@@ -190,9 +190,9 @@ async fn what_is_no_timeframe_no_side_or_no_pool_is_said_and_never_taken_for_ano
     let default = scene.ok("ammdata.get_candles", json!({ "pool": pool })).await;
     let head = ["timeframe", "side", "page", "limit"].map(|name| default[name].clone());
     assert_eq!(json!(head), json!(["1h", "base", 0, 100]));
-    for (asked, told) in [("m10", "10m"), ("h1", "1h"), ("d1", "1d"), ("w1", "1w"), ("m1", "1M")] {
+    for (asked, reported) in [("m10", "10m"), ("h1", "1h"), ("d1", "1d"), ("w1", "1w"), ("m1", "1M")] {
         let answer = scene.ok("ammdata.get_candles", json!({ "pool": pool, "timeframe": asked })).await;
-        assert_eq!(answer["timeframe"], told);
+        assert_eq!(answer["timeframe"], reported);
     }
     let refused = |ask: Value| {
         let scene = &scene;

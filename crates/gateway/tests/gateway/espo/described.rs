@@ -1,10 +1,10 @@
-//! What the surface says of itself.
+//! Description of the surface.
 
 use serde_json::{Value, json};
 
 use super::scene::Scene;
 
-/// Surfaces below a key are described one by one, for everybody; their methods are those that they answer.
+/// Surfaces below a key have separate, public descriptions, which list exactly the methods that they answer.
 #[tokio::test]
 async fn every_surface_is_described_and_this_one_answers_what_it_describes() {
     let scene = Scene::start(3, 104).await;

@@ -58,13 +58,13 @@ async fn what_addresses_hold_is_what_their_unspent_outputs_hold_now_and_then() {
             let ask = json!({ "address": address, "include_outpoints": true, "height": height });
             let answer = scene.ok("get_address_balances", ask).await;
             assert_eq!(answer["address"], json!(address));
-            let told: Holdings = answer["balances"]
+            let reported: Holdings = answer["balances"]
                 .as_object()
                 .unwrap()
                 .iter()
                 .map(|(id, amount)| (id.parse().unwrap(), number(amount)))
                 .collect();
-            assert_eq!(told, held);
+            assert_eq!(reported, held);
             let outputs: BTreeMap<String, Holdings> = unspent
                 .iter()
                 .filter(|(_, output)| output.script_pubkey == script)
@@ -101,9 +101,9 @@ async fn what_addresses_hold_is_what_their_unspent_outputs_hold_now_and_then() {
         }
     }
     // A well-formed address that was never used.
-    let nobody = crate::chain::taproot(scene.instance.chain.network, 3);
-    let nothing = scene.ok("get_address_balances", json!({ "address": nobody, "include_outpoints": true })).await;
-    assert_eq!(nothing, json!({ "ok": true, "address": nobody, "balances": {}, "outpoints": [] }));
+    let unused = crate::chain::taproot(scene.instance.chain.network, 3);
+    let nothing = scene.ok("get_address_balances", json!({ "address": unused, "include_outpoints": true })).await;
+    assert_eq!(nothing, json!({ "ok": true, "address": unused, "balances": {}, "outpoints": [] }));
     for address in ["", "nonsense", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0"] {
         let ask = json!({ "address": address });
         assert_eq!(scene.refused("get_address_balances", ask.clone()).await, "invalid_address_format");
@@ -129,7 +129,7 @@ async fn an_output_tells_what_it_holds_and_whether_it_is_spent() {
     assert_eq!((&item["address"], &item["spent_by"]), (&json!(scene.address(&output.script_pubkey)), &Value::Null));
     assert_eq!(item["block_height"], scene.find(&held.txid).0);
 
-    // One that held something and was spent since: what it held then is asked for with a height.
+    // A spent output: its former alkanes are answered as of an older height.
     let before = newest - 5;
     let then = scene.contracts(before);
     let spent = scene.unspent(before).into_keys().find(|outpoint| {
@@ -147,9 +147,9 @@ async fn an_output_tells_what_it_holds_and_whether_it_is_spent() {
         then.sheet(&spent).unwrap().load().transfers().into_iter().map(|held| (held.id, held.value)).collect();
     assert_eq!((entries(&item["entries"]), &item["spent"]), (sheet, &json!(false)));
 
-    let nobody = format!("{}:7", "ab".repeat(32));
-    let answer = scene.ok("get_outpoint_balances", json!({ "outpoint": nobody })).await;
-    let item = json!({ "outpoint": nobody, "entries": [], "known": false, "spent": false });
+    let unused = format!("{}:7", "ab".repeat(32));
+    let answer = scene.ok("get_outpoint_balances", json!({ "outpoint": unused })).await;
+    let item = json!({ "outpoint": unused, "entries": [], "known": false, "spent": false });
     assert_eq!(answer["items"], json!([item]));
     for outpoint in ["", "ab:0", &format!("{}:-1", "ab".repeat(32)), &format!("{}:4294967296", "ab".repeat(32))] {
         let refused = scene.refused("get_outpoint_balances", json!({ "outpoint": outpoint })).await;
@@ -173,12 +173,12 @@ async fn holders_are_the_scripts_that_hold_and_pages_of_them_leave_none_out() {
         assert!(expected.len() > 2);
         let all = scene.ok("get_holders", json!({ "alkane": text(id) })).await;
         let items = all["items"].as_array().unwrap();
-        let mut told: Vec<(u128, String)> =
+        let mut reported: Vec<(u128, String)> =
             items.iter().map(|item| (number(&item["amount"]), item["address"].as_str().unwrap().to_owned())).collect();
-        assert!(told.windows(2).all(|pair| pair[0].0 >= pair[1].0));
-        told.sort();
-        told.reverse();
-        assert_eq!(told, expected);
+        assert!(reported.windows(2).all(|pair| pair[0].0 >= pair[1].0));
+        reported.sort();
+        reported.reverse();
+        assert_eq!(reported, expected);
         let head = (&all["page"], &all["limit"], &all["total"], &all["has_more"]);
         assert_eq!(head, (&json!(0), &json!(100), &json!(expected.len()), &json!(false)));
         let count = scene.ok("get_holders_count", json!({ "alkane": text(id) })).await;
@@ -197,7 +197,7 @@ async fn holders_are_the_scripts_that_hold_and_pages_of_them_leave_none_out() {
         let beyond = scene.ok("get_holders", json!({ "alkane": text(id), "page": 10_u64.pow(18) })).await;
         assert_eq!((&beyond["items"], &beyond["has_more"]), (&json!([]), &json!(false)));
 
-        // With the contracts nothing of the alkane is missing that outputs and contracts hold.
+        // Including contracts, the holders' amounts add up to those of outputs and contracts.
         let with = scene.ok("get_holders", json!({ "alkane": text(id), "include_contracts": true })).await;
         let contracts = scene.contracts(newest);
         for item in with["items"].as_array().unwrap().iter().filter(|item| item["type"] == "alkane") {
@@ -223,18 +223,18 @@ async fn holders_are_the_scripts_that_hold_and_pages_of_them_leave_none_out() {
         let amounts = held.iter().filter_map(|(script, held)| Some((*held.get(&DIESEL)?, scene.address(script))));
         let expected: BTreeSet<(u128, String)> = amounts.collect();
         let ask = |page: usize| json!({ "alkane": text(DIESEL), "height": height, "page": page, "limit": 2 });
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for page in 0..expected.len().div_ceil(2) {
             let answer = scene.ok("get_holders", ask(page)).await;
             assert_eq!(answer["total"], expected.len());
             let items = answer["items"].as_array().unwrap().clone();
-            told.extend(
+            reported.extend(
                 items.iter().map(|item| (number(&item["amount"]), item["address"].as_str().unwrap().to_owned())),
             );
         }
-        assert!(told.windows(2).all(|pair| pair[0].0 >= pair[1].0));
+        assert!(reported.windows(2).all(|pair| pair[0].0 >= pair[1].0));
         changed += usize::from(held != holdings);
-        assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), expected, "at {height}");
+        assert_eq!(reported.into_iter().collect::<BTreeSet<_>>(), expected, "at {height}");
         let count = scene.ok("get_holders_count", json!({ "alkane": text(DIESEL), "height": height })).await;
         assert_eq!(count["count"], expected.len());
     }
@@ -296,7 +296,7 @@ async fn what_an_unconfirmed_transaction_spends_is_gone_and_what_it_pays_comes_o
         (&json!(0), &Value::Null, &json!(false))
     );
     assert_eq!(row["raw_tx_hex"], bitcoin::consensus::encode::serialize_hex(&pending));
-    // The past knows nothing of it.
+    // An older height has no unconfirmed transactions.
     let height = json!(scene.height() - 1);
     let then = outpoints(json!({ "height": height, "include_unconfirmed": true })).await;
     assert!(has(&then, &spent) && !has(&then, &paid));

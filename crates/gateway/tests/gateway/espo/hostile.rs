@@ -1,4 +1,4 @@
-//! Requests that are wrong, and mistakes of other servers that are not to be ours.
+//! Invalid requests, and mistakes of other servers that must not be repeated.
 
 use serde_json::{Value, json};
 
@@ -74,8 +74,8 @@ async fn a_height_is_that_of_the_answer_and_one_that_is_not_indexed_is_said_to_b
             members.insert("height".to_owned(), above);
             let answer = scene.result(method, json!(members)).await;
             assert_eq!(answer["ok"], false, "{method}");
-            let told = (&answer["error"], &answer["detail"]);
-            assert_eq!(told, (&json!("missing_or_invalid_height"), &json!(detail)), "{method}");
+            let reported = (&answer["error"], &answer["detail"]);
+            assert_eq!(reported, (&json!("missing_or_invalid_height"), &json!(detail)), "{method}");
         }
         for wrong in [json!(-1), json!(1.5), json!(true), json!([])] {
             members.insert("height".to_owned(), wrong);

@@ -1,4 +1,4 @@
-//! Pools, trades and what else happens on pools, against balances and traces.
+//! Pools, trades and other events of pools, compared with balances and traces.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::scene::{Scene, number, text};
 use crate::traces::frames;
 
-/// What traces say of a trade: the pool was called to swap, and it stood.
+/// A successful swap as read from traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) txid: String,
@@ -61,16 +61,16 @@ pub(super) fn trades(scene: &Scene, pool: AlkaneId, tokens: [AlkaneId; 2]) -> Ve
                 };
                 let brought =
                     |id| -> u128 { call.incoming.iter().filter(|held| held.id == id).map(|held| held.value).sum() };
-                let place = usize::from(brought(tokens[0]) == 0);
-                let out = tokens[1 - place];
+                let index = usize::from(brought(tokens[0]) == 0);
+                let out = tokens[1 - index];
                 let paid = answer.iter().filter(|paid| paid.id == out);
                 seen.push(Seen {
                     txid: message.outpoint.txid.to_string(),
                     vout: message.outpoint.vout,
                     time: scene.blocks()[height as usize].header.time,
                     height,
-                    sold: tokens[place],
-                    amount_in: brought(tokens[place]),
+                    sold: tokens[index],
+                    amount_in: brought(tokens[index]),
                     amount_out: paid.map(|paid| paid.value).sum(),
                 });
             }
@@ -117,7 +117,7 @@ fn row(seen: &Seen, tokens: [AlkaneId; 2], side: &str) -> [String; 8] {
     ]
 }
 
-fn told(trade: &Value) -> [String; 8] {
+fn reported(trade: &Value) -> [String; 8] {
     let text = |name: &str| trade[name].as_str().unwrap().to_owned();
     [
         text("txid"),
@@ -159,7 +159,7 @@ async fn trades_are_the_swaps_that_stood_seen_from_either_side_in_every_order() 
         for side in ["base", "quote"] {
             let newest_first: Vec<_> = seen.iter().rev().map(|seen| row(seen, tokens, side)).collect();
             let (rows, answer) = listed(&scene, json!({ "pool": text(pool), "side": side }), 3).await;
-            assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), newest_first);
+            assert_eq!(rows.iter().map(reported).collect::<Vec<_>>(), newest_first);
             let head = ["pool", "side", "filter_side", "sort", "dir", "total"].map(|name| answer[name].clone());
             let expected = json!([text(pool), side, "all", "timestamp", "desc", seen.len()]);
             assert_eq!(json!(head), expected);
@@ -175,23 +175,23 @@ async fn trades_are_the_swaps_that_stood_seen_from_either_side_in_every_order() 
             let ask = json!({ "pool": text(pool), "side": side, "dir": "ascending", "sort": "block_height" });
             let (rows, _) = listed(&scene, ask, 4).await;
             assert_eq!(
-                rows.iter().map(told).collect::<Vec<_>>(),
+                rows.iter().map(reported).collect::<Vec<_>>(),
                 newest_first.iter().rev().cloned().collect::<Vec<_>>()
             );
             for filter in ["buy", "sell"] {
                 let expected: Vec<_> = newest_first.iter().filter(|row| row[4] == filter).cloned().collect();
                 let ask = json!({ "pool": text(pool), "side": side, "filter_side": filter });
                 let (rows, answer) = listed(&scene, ask, 3).await;
-                assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), expected);
+                assert_eq!(rows.iter().map(reported).collect::<Vec<_>>(), expected);
                 assert_eq!(answer["total"], expected.len());
             }
-            for (sort, place) in [("amount_in", 5), ("amount_out", 6)] {
+            for (sort, index) in [("amount_in", 5), ("amount_out", 6)] {
                 for dir in ["asc", "desc"] {
                     let ask = json!({ "pool": text(pool), "side": side, "sort": sort, "dir": dir });
                     let (rows, answer) = listed(&scene, ask, 5).await;
                     assert_eq!((&answer["sort"], &answer["dir"]), (&json!(sort), &json!(dir)));
-                    let found: Vec<u128> = rows.iter().map(|trade| told(trade)[place].parse().unwrap()).collect();
-                    let mut expected: Vec<u128> = newest_first.iter().map(|row| row[place].parse().unwrap()).collect();
+                    let found: Vec<u128> = rows.iter().map(|trade| reported(trade)[index].parse().unwrap()).collect();
+                    let mut expected: Vec<u128> = newest_first.iter().map(|row| row[index].parse().unwrap()).collect();
                     expected.sort_unstable();
                     if dir == "desc" {
                         expected.reverse();
@@ -201,19 +201,19 @@ async fn trades_are_the_swaps_that_stood_seen_from_either_side_in_every_order() 
             }
             let ask = json!({ "pool": text(pool), "side": side, "sort": "price", "dir": "asc" });
             let (rows, _) = listed(&scene, ask, 7).await;
-            let prices: Vec<f64> = rows.iter().map(|trade| told(trade)[7].parse().unwrap()).collect();
+            let prices: Vec<f64> = rows.iter().map(|trade| reported(trade)[7].parse().unwrap()).collect();
             assert!(prices.is_sorted() && prices.len() == seen.len());
             let (rows, _) = listed(&scene, json!({ "pool": text(pool), "sort": "side", "dir": "asc" }), 100).await;
-            let sides: Vec<String> = rows.iter().map(|trade| told(trade)[4].clone()).collect();
+            let sides: Vec<String> = rows.iter().map(|trade| reported(trade)[4].clone()).collect();
             assert!(sides.is_sorted());
         }
-        // As of an older block only what had happened by then.
+        // As of an older block only earlier events.
         let height = scene.height() - 12;
         let ask = json!({ "pool": text(pool), "height": height, "limit": 10_000 });
         let then = scene.ok("ammdata.get_trades", ask).await;
         let expected = seen.iter().rev().filter(|seen| seen.height <= height).map(|seen| row(seen, tokens, "base"));
         assert_eq!(
-            then["trades"].as_array().unwrap().iter().map(told).collect::<Vec<_>>(),
+            then["trades"].as_array().unwrap().iter().map(reported).collect::<Vec<_>>(),
             expected.collect::<Vec<_>>()
         );
     }
@@ -287,22 +287,22 @@ async fn pools_hold_what_contracts_say_they_hold_now_and_then() {
         let contracts = scene.contracts(height);
         let answer = scene.ok("ammdata.get_pools", json!({ "height": height })).await;
         assert_eq!((&answer["total"], &answer["limit"]), (&json!(expected.len()), &json!(100)));
-        let told = answer["pools"].as_object().unwrap();
-        assert_eq!(told.len(), expected.len());
+        let reported = answer["pools"].as_object().unwrap();
+        assert_eq!(reported.len(), expected.len());
         for (pool, tokens) in &expected {
-            let told = &told[&text(*pool)];
-            for (place, token) in tokens.iter().enumerate() {
+            let reported = &reported[&text(*pool)];
+            for (index, token) in tokens.iter().enumerate() {
                 let held = contracts.balance(*token, *pool).unwrap();
-                assert_eq!(told[format!("token{place}")], text(*token));
-                assert_eq!(number(&told[format!("reserve{place}")]), held);
-                let other = ["base", "quote"][place];
-                assert_eq!(told[other], told[format!("token{place}")]);
-                assert_eq!(told[format!("{other}_reserve")], told[format!("reserve{place}")]);
+                assert_eq!(reported[format!("token{index}")], text(*token));
+                assert_eq!(number(&reported[format!("reserve{index}")]), held);
+                let other = ["base", "quote"][index];
+                assert_eq!(reported[other], reported[format!("token{index}")]);
+                assert_eq!(reported[format!("{other}_reserve")], reported[format!("reserve{index}")]);
             }
             let supply = paraffin_alkanes::StateKey::Storage(*pool, b"/totalsupply".to_vec());
             let supply = u128::from_le_bytes(contracts.get(&supply).unwrap().unwrap().try_into().unwrap());
-            assert_eq!(number(&told["total_supply"]), supply);
-            assert_eq!(told["factory"], text(FACTORY));
+            assert_eq!(number(&reported["total_supply"]), supply);
+            assert_eq!(reported["factory"], text(FACTORY));
         }
         let mut paged: Vec<String> = Vec::new();
         for page in 0..4 {

@@ -1,5 +1,5 @@
-//! Analytics, over the devnet's market. What is expected is worked out from blocks, balances and traces, never from the
-//! index of markets.
+//! Analytics, over the devnet's market. Expected values are computed from blocks, balances and traces, never from the index of
+//! markets.
 
 mod candles;
 mod described;

@@ -1,4 +1,4 @@
-//! Routes: what is quoted with the pools' own fees is what comes out when it is executed.
+//! Routes: a quote with the pools' own fees equals the output of its execution.
 
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_alkanes::{StateKey, StateReader as _, Transfer};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::markets::pools;
 use super::scene::{Scene, number, text};
-use crate::town;
+use crate::market_chain;
 
 /// Opcodes of the factory.
 const CREATE_POOL: u128 = 1;
@@ -17,7 +17,7 @@ const EXACT_OUT: u128 = 14;
 const IMPLICIT: u128 = 29;
 /// Of a token.
 const MINT: u128 = 77;
-/// The account that acts here.
+/// The trading account.
 const TRADER: usize = 1;
 
 /// A market that still grows, and an instance that follows it.
@@ -31,11 +31,11 @@ impl Trading {
         let mut town = MarketChain::new(5);
         town.grow(114).unwrap();
         town.market.observe(&town.node).unwrap();
-        let scene = Scene::over(town::blocks(&town)).await;
+        let scene = Scene::over(market_chain::blocks(&town)).await;
         Self { town, scene }
     }
 
-    /// What the account holds of an alkane.
+    /// The account's balance of an alkane.
     fn held(&self, id: AlkaneId) -> u128 {
         let held = self.town.market.held(&self.town.node, TRADER).unwrap();
         held.into_iter().find(|held| held.id == id).map_or(0, |held| held.value)
@@ -135,7 +135,7 @@ async fn a_path_of_one_two_or_three_hops_gives_on_chain_exactly_what_was_quoted_
             trading.execute(vec![Transfer { id: owned, value: brought }], FACTORY, inputs);
             let after = (trading.held(owned), trading.held(to));
             assert_eq!(before.0 - after.0, needed, "exact_out {hops} {part}");
-            // Every pool on the way gives what it was asked for; what the last one gives more is the trader's.
+            // Every pool of the route gives at least the quoted amount; a surplus of the last one goes to the trader.
             assert!(after.1 - before.1 >= wanted);
         }
     }
@@ -243,7 +243,7 @@ async fn bounds_fees_and_hops_are_kept_and_every_hop_tells_its_own() {
     ] {
         assert_eq!(scene.error("ammdata.find_best_swap_path", ask(wrong.clone())).await, -32602, "{wrong}");
     }
-    // As of an older block the pools hold what they held then.
+    // As of an older block with the reserves of that block.
     let then = found(json!({ "amount_in": "50000", "height": 112 })).await;
     let hop = &then["hops"][0];
     let id = |name: &str| -> AlkaneId { hop[name].as_str().unwrap().parse().unwrap() };
@@ -260,7 +260,7 @@ async fn the_best_cycle_pays_on_chain_what_was_told() {
     let mut trading = Trading::start().await;
     let none = json!({ "token": text(DIESEL), "fees": "pool" });
     assert_eq!(trading.scene.refused("ammdata.get_best_mev_swap", none.clone()).await, "no_profitable_cycle");
-    // A second way between two tokens at quite another price.
+    // A second route between two tokens at a very different price.
     let owned = trading.town.market.summary().unwrap().tokens[0];
     trading.found([DIESEL, owned], 3);
     let answer = trading.scene.ok("ammdata.get_best_mev_swap", none).await;
@@ -300,7 +300,7 @@ async fn the_best_cycle_pays_on_chain_what_was_told() {
 async fn traders_leave_cycles_that_pay_in_a_triangle_of_pools() {
     let mut town = MarketChain::with_triangle(1);
     town.grow(160).unwrap();
-    let scene = Scene::over(town::blocks(&town)).await;
+    let scene = Scene::over(market_chain::blocks(&town)).await;
     for token in [DIESEL, WRAPPED_BITCOIN] {
         let mut paying = 0;
         for height in 112..=scene.height() {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::scene::Scene;
 use crate::instance::{Instance, Setup};
-use crate::town;
+use crate::market_chain;
 
 /// Prices by their time.
 #[derive(Default)]
@@ -46,7 +46,7 @@ async fn the_price_is_text_scaled_by_ten_to_the_sixteenth_and_never_that_of_a_la
     let quotes = Arc::new(Quotes::default());
     let keyed = [(KeyedSurface::Espo, KeyedHandler::espo())].into_iter().collect();
     let prices = Arc::clone(&quotes) as Arc<dyn BitcoinPrices>;
-    let market = Some(town::market_blocks(5, 106));
+    let market = Some(market_chain::market_blocks(5, 106));
     let scene =
         Scene { instance: Instance::with(Setup { market, keyed, prices: Some(prices), ..Setup::default() }).await };
     assert_eq!(scene.refused(PRICE, json!([{}])).await, "price_unavailable");

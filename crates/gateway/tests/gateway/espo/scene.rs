@@ -1,4 +1,4 @@
-//! A running instance over a market, and what the blocks themselves say.
+//! A running instance over a market, with expected values read from the blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town;
+use crate::market_chain;
 
 /// What the outputs of a script hold, by alkane.
 pub(super) type Holdings = BTreeMap<AlkaneId, u128>;
@@ -20,7 +20,7 @@ pub(super) struct Scene {
 
 impl Scene {
     pub(super) async fn start(seed: u64, height: u32) -> Self {
-        Self::over(town::market_blocks(seed, height)).await
+        Self::over(market_chain::market_blocks(seed, height)).await
     }
 
     pub(super) async fn over(blocks: Vec<Block>) -> Self {
@@ -49,7 +49,7 @@ impl Scene {
         result
     }
 
-    /// The word of a result that is none.
+    /// The error word of a failure result.
     pub(super) async fn refused(&self, method: &str, params: Value) -> String {
         let result = self.result(method, params.clone()).await;
         assert_eq!(result["ok"], false, "{method} {params}: {result}");
@@ -94,7 +94,7 @@ impl Scene {
         unspent
     }
 
-    /// What every script holds, from the sheets of unspent outputs.
+    /// Balances of every script, from the sheets of unspent outputs.
     pub(super) fn holdings(&self, height: u32) -> BTreeMap<ScriptBuf, Holdings> {
         let contracts = self.contracts(height);
         let mut holdings: BTreeMap<ScriptBuf, Holdings> = BTreeMap::new();

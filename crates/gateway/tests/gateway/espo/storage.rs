@@ -1,4 +1,4 @@
-//! The storage of contracts, against what the traces say was stored.
+//! The storage of contracts, compared with the writes in traces.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::traces::frames;
 
 type Slots = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// What calls that stood have stored, up to a height.
+/// Writes of successful calls, up to a height.
 fn stored(scene: &Scene, contract: AlkaneId, height: u32) -> Slots {
     let contracts = scene.contracts(height);
     // The engine itself sets the built-in contracts up, which leaves no trace.
@@ -30,7 +30,7 @@ fn stored(scene: &Scene, contract: AlkaneId, height: u32) -> Slots {
     slots
 }
 
-/// Who changed a slot last: the last call that stored it, of the newest block that left it with another value.
+/// The last writer of a slot: the last call that stored it in the newest block that changed its value.
 fn writers(scene: &Scene, contract: AlkaneId, height: u32) -> BTreeMap<String, Value> {
     let contracts = scene.contracts(height);
     let before: Slots = scene.contracts(1).storage(contract, b"", None, 100).unwrap().items.into_iter().collect();
@@ -57,7 +57,7 @@ fn hex(bytes: &[u8]) -> String {
     format!("0x{}", bytes.to_lower_hex_string())
 }
 
-fn told(items: &Value) -> BTreeMap<String, String> {
+fn reported(items: &Value) -> BTreeMap<String, String> {
     let items = items.as_object().unwrap().iter();
     items.map(|(key, item)| (key.clone(), item["value_hex"].as_str().unwrap().to_owned())).collect()
 }
@@ -84,7 +84,7 @@ async fn keys_are_what_calls_stored_now_and_then_each_under_its_own_bytes() {
             }
             let ask = json!({ "alkane": text(contract), "height": height, "limit": 10_000 });
             let answer = scene.ok("get_keys", ask).await;
-            assert_eq!(told(&answer["items"]), expected, "{contract} {height}");
+            assert_eq!(reported(&answer["items"]), expected, "{contract} {height}");
             let items = answer["items"].as_object().unwrap();
             for (key, writer) in writers(&scene, contract, height) {
                 assert_eq!(items[&key]["last_txid"], writer, "{contract} {height} {key}");
@@ -96,7 +96,7 @@ async fn keys_are_what_calls_stored_now_and_then_each_under_its_own_bytes() {
                 let answer = scene.ok("essentials.get_keys", ask).await;
                 assert_eq!(answer["total"], expected.len());
                 assert!(answer["items"].as_object().unwrap().len() <= 3);
-                paged.extend(told(&answer["items"]));
+                paged.extend(reported(&answer["items"]));
                 if answer["has_more"] == false {
                     break;
                 }

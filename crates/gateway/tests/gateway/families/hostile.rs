@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::upstream::{Reaction, Upstream, answer};
 use crate::instance::{Instance, Setup};
 
-/// A word that stands in all that the servers say and that no caller may ever see.
+/// A word in all answers of the servers that must never reach a caller.
 const SECRET: &str = "s3cretpath";
 
 /// An instance that asks one server for both families, with small limits.
@@ -18,10 +18,10 @@ async fn asking(url: &str) -> Instance {
     Instance::with(setup).await
 }
 
-/// What a server does, and how it is called in messages.
+/// Behaviours of a server, with their names in messages.
 pub(crate) type Named = (&'static str, fn() -> Reaction);
 
-/// Every kind of answer that is none.
+/// Every kind of invalid answer.
 pub(crate) fn reactions() -> Vec<Named> {
     let deep = || answer(200, "", format!("{}{}", "[".repeat(40_000), "]".repeat(40_000)));
     vec![
@@ -105,16 +105,16 @@ async fn whatever_a_server_says_callers_get_an_error_of_ours_in_time() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_away_is_told_as_such_and_asked_again() {
+async fn an_unavailable_server_is_reported_and_retried() {
     let port = {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
         listener.local_addr().unwrap().port()
     };
     let instance = asking(&format!("http://127.0.0.1:{port}")).await;
     let error = instance.call("ord_blockheight", json!([])).await["error"].clone();
-    let told = json!({ "code": -32603, "message": "the ord server is not available", "data": { "code": "UPSTREAM_UNAVAILABLE" } });
-    assert_eq!(error, told);
-    // What the family does not answer goes on.
+    let reported = json!({ "code": -32603, "message": "the ord server is not available", "data": { "code": "UPSTREAM_UNAVAILABLE" } });
+    assert_eq!(error, reported);
+    // Other families are not affected.
     assert_eq!(instance.result("btc_getblockcount", json!([])).await, 3);
 }
 
@@ -135,7 +135,7 @@ async fn numbers_beyond_64_bits_stay_as_they_are_or_are_no_number() {
     }
 }
 
-/// What a server refuses is reported in words of ours.
+/// A refusal of a server is reported with our own message.
 #[tokio::test]
 async fn words_of_a_server_are_not_repeated() {
     let refusal =
@@ -166,9 +166,9 @@ async fn lists_have_our_own_limit() {
 /// A server of the operator is shared among callers as the node is.
 #[tokio::test]
 async fn one_caller_does_not_take_all_requests_to_a_server() {
-    let server = Upstream::start(|asked| {
+    let server = Upstream::start(|received| {
         Box::pin(async move {
-            let slow = asked.path.contains("/block/");
+            let slow = received.path.contains("/block/");
             let text = || answer(200, "", "7");
             if slow { Reaction::Late(Duration::from_secs(8), b"HTTP/1.1 500 X\r\n\r\n".to_vec()) } else { text() }
         })

@@ -1,4 +1,4 @@
-//! Families that servers of the operator answer in our place.
+//! Families answered by servers of the operator.
 
 pub(crate) mod hostile;
 /// The programs that the ordinals index is compared with.
@@ -15,7 +15,7 @@ use paraffin_gateway::Families;
 
 use crate::instance::{Instance, Setup};
 
-/// An instance that has no index of inscriptions and asks these servers.
+/// An instance without an index of inscriptions that uses these servers.
 async fn asking(families: Families) -> Instance {
     Instance::with(Setup { families, ..Setup::default() }).await
 }

@@ -17,7 +17,7 @@ async fn every_path_answers_alike_from_a_server_of_opi_and_from_our_own_index() 
         assert_eq!((theirs.status, theirs.text()), (ours.status, ours.text()), "{path}");
         assert_eq!(theirs.header("content-type"), ours.header("content-type"), "{path}");
         assert_eq!(theirs.header("x-indexed-height"), None, "{path}");
-        // How far the other server is, is not known here.
+        // The height of the other server is unknown here.
         assert_eq!(theirs.header("etag"), None, "{path}");
         found += usize::from(ours.status == 200);
     }
@@ -34,9 +34,9 @@ async fn every_path_answers_alike_from_a_server_of_opi_and_from_our_own_index() 
 /// The published program knows no `balance`; the hashes of all balances take it minutes.
 #[tokio::test]
 async fn names_of_ours_are_asked_for_by_those_of_opi() {
-    let server = Upstream::start(|asked| {
+    let server = Upstream::start(|received| {
         Box::pin(async move {
-            match asked.path.split('?').next().unwrap() {
+            match received.path.split('?').next().unwrap() {
                 "/v1/brc20/get_current_balance_of_wallet" => answer(
                     200,
                     "",
@@ -52,13 +52,13 @@ async fn names_of_ours_are_asked_for_by_those_of_opi() {
     let balance = asking.get("/v4/opi/v1/brc20/balance?ticker=A%26B&pkscript=51").await;
     let digits = r#"{"error":null,"result":{"overall_balance":"340282366920938463463374607431768211455"}}"#;
     assert_eq!((balance.status, balance.text()), (200, digits));
-    assert_eq!(server.asked()[0].path, "/v1/brc20/get_current_balance_of_wallet?ticker=a%26b&pkscript=51");
+    assert_eq!(server.requests()[0].path, "/v1/brc20/get_current_balance_of_wallet?ticker=a%26b&pkscript=51");
     let holders = asking.get("/v4/opi/v1/brc20/holders?ticker=a").await;
     assert_eq!((holders.status, &holders.json()["code"]), (503, &json!("BRC20_NOT_INDEXED")));
     let summary = asking.get("/v4/opi/v1/brc20/token_summary?ticker=a").await;
     assert_eq!((summary.status, &summary.json()["result"]), (404, &json!(null)));
-    // About the caller no other server is asked.
-    let asked = server.asked().len();
+    // Routes about the caller do not use the other server.
+    let received = server.requests().len();
     assert_eq!(asking.get("/v4/opi/v1/brc20/ip").await.text(), "127.0.0.1");
-    assert_eq!(server.asked().len(), asked);
+    assert_eq!(server.requests().len(), received);
 }

@@ -10,7 +10,7 @@ async fn calls(instance: &Instance, reveal: bitcoin::Txid) -> Vec<(&'static str,
     let newest = instance.result("ord_inscriptions", json!([0])).await["ids"][0].clone();
     let name = instance.result("ord_rune", json!(["4:1"])).await["entry"]["spaced_rune"].clone();
     let tip = instance.result("ord_blockhash", json!([])).await;
-    let (nobody, payee) = (format!("{}i0", "00".repeat(32)), instance.payee.clone());
+    let (missing, payee) = (format!("{}i0", "00".repeat(32)), instance.payee.clone());
     let mut calls = vec![
         ("blockcount", json!([])),
         ("blockheight", json!({})),
@@ -29,7 +29,7 @@ async fn calls(instance: &Instance, reveal: bitcoin::Txid) -> Vec<(&'static str,
         ("inscription", json!(["1"])),
         ("inscription", json!([-1])),
         ("inscription", json!(["nvtdijuwxlp"])),
-        ("inscription", json!([nobody])),
+        ("inscription", json!([missing])),
         ("inscription", json!([id, 0])),
         ("inscriptions", json!([])),
         ("inscriptions", json!([7])),
@@ -37,15 +37,15 @@ async fn calls(instance: &Instance, reveal: bitcoin::Txid) -> Vec<(&'static str,
         ("inscriptions_block", json!([5, 1])),
         ("inscriptionsinblock", json!([3])),
         ("children", json!([id])),
-        ("children", json!([nobody, 1])),
+        ("children", json!([missing, 1])),
         ("parents", json!([id, 2])),
-        ("parents", json!([nobody])),
+        ("parents", json!([missing])),
         ("content", json!([id])),
         ("content", json!([newest])),
-        ("content", json!([nobody])),
+        ("content", json!([missing])),
         ("metadata", json!([id])),
         ("rmetadata", json!([newest])),
-        ("r:metadata", json!([nobody])),
+        ("r:metadata", json!([missing])),
         ("rune", json!([name])),
         ("rune", json!(["4:1"])),
         ("rune", json!([0])),
@@ -93,7 +93,7 @@ async fn every_method_answers_alike_from_a_server_of_ord_and_from_our_own_index(
         let ours = own.post(&own.keyed(""), &body).await;
         let theirs = asking.post(&asking.keyed(""), &body).await;
         assert_eq!((theirs.status, theirs.json()), (ours.status, ours.json()), "{body}");
-        // What the other server has indexed is not known here.
+        // The height of the other server is unknown here.
         assert_eq!(theirs.header("x-indexed-height"), None, "{body}");
         found += usize::from(ours.json().get("error").is_none());
     }
@@ -101,10 +101,10 @@ async fn every_method_answers_alike_from_a_server_of_ord_and_from_our_own_index(
     let body = r#"{"id":1,"method":"ord_rune","params":["4:1"]}"#;
     let text = asking.post(&asking.keyed(""), body).await.text().to_owned();
     assert!(text.contains(r#""premine":340282366920938463463374607431768211448,"#), "{text}");
-    // Nothing that a caller wrote has left its place in the path.
-    for asked in server.asked() {
+    // Text of a caller never leaves its segment of the path.
+    for received in server.requests() {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/:?=-_".contains(&byte);
-        assert!(asked.path.bytes().all(is_plain), "{}", asked.path);
+        assert!(received.path.bytes().all(is_plain), "{}", received.path);
     }
 }
 
@@ -123,15 +123,15 @@ async fn multicalls_and_scripts_reach_the_server() {
     assert_eq!(asking.result("lua_evalscript", json!([script])).await["returns"], json!([6, 4]));
 }
 
-/// Content that was stored packed is answered as it is stored, whatever the server would rather do.
+/// Content stored compressed is answered as stored, whatever encoding the server prefers.
 #[tokio::test]
 async fn encoded_content_is_answered_as_it_is_stored() {
-    let server = Upstream::start(|asked| {
+    let server = Upstream::start(|received| {
         Box::pin(async move {
-            let accepted = asked.head.lines().find_map(|line| line.strip_prefix("accept-encoding: ")).unwrap();
+            let accepted = received.head.lines().find_map(|line| line.strip_prefix("accept-encoding: ")).unwrap();
             // As the published program: content of an encoding goes to who names it, other content is packed for who prefers
             // that.
-            let stored = if asked.path.ends_with("1i0") { "br" } else { "zstd" };
+            let stored = if received.path.ends_with("1i0") { "br" } else { "zstd" };
             let names = accepted.split(',').map(|part| part.split(';').next().unwrap().trim().to_owned());
             if names.collect::<Vec<_>>().contains(&stored.to_owned()) {
                 assert!(accepted.contains(&format!("{stored};q=0")), "{accepted}");
@@ -145,11 +145,11 @@ async fn encoded_content_is_answered_as_it_is_stored() {
     for id in [format!("{}i0", "11".repeat(32)), format!("{}i0", "22".repeat(32))] {
         assert_eq!(asking.result("ord_content", json!([id])).await, "cGFja2Vk", "{id}");
     }
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[tokio::test]
-async fn a_server_without_an_index_of_addresses_is_told_as_such() {
+async fn a_server_without_an_address_index_is_reported() {
     let server = Upstream::always(|| answer(404, "", "this server has no address index")).await;
     let asking = asking(ord_at(&server.url())).await;
     let payee = asking.payee.clone();
@@ -180,5 +180,5 @@ async fn requests_to_the_server_at_the_same_time_are_bounded() {
     while let Some(answer) = calls.join_next().await {
         assert_eq!(answer.unwrap().json()["result"], 7);
     }
-    assert_eq!((server.asked().len(), server.most_open()), (8, 2));
+    assert_eq!((server.requests().len(), server.most_open()), (8, 2));
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::upstream::{Asked, Reaction, Upstream, answer};
+use super::upstream::{Reaction, ReceivedRequest, Upstream, answer};
 use crate::client::request;
 use crate::instance::Instance;
 
@@ -19,21 +19,21 @@ struct Index {
 /// Starts a server that answers from `instance`.
 pub(super) async fn start(instance: &Instance) -> Upstream {
     let index = Index { address: instance.address, path: instance.keyed("") };
-    Upstream::start(move |asked| {
+    Upstream::start(move |received| {
         let index = index.clone();
-        Box::pin(async move { react(&index, &asked).await })
+        Box::pin(async move { react(&index, &received).await })
     })
     .await
 }
 
-/// The members of the answer to a method, as they were written.
+/// The members of the answer to a method, as raw JSON.
 async fn call(index: &Index, method: &str, params: Value) -> std::collections::BTreeMap<String, Box<RawValue>> {
     let body = json!({ "id": 1, "method": format!("ord_{method}"), "params": params }).to_string();
     let answer = request(index.address, "POST", &index.path, &[], body.as_bytes()).await;
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// The result of a method, or `None` for what is not there.
+/// The result of a method, or `None` when the object does not exist.
 async fn ask(index: &Index, method: &str, params: Value) -> Option<Box<RawValue>> {
     let members = call(index, method, params).await;
     if let Some(error) = members.get("error") {
@@ -44,7 +44,7 @@ async fn ask(index: &Index, method: &str, params: Value) -> Option<Box<RawValue>
     members.get("result").cloned()
 }
 
-/// What the refusal of content that is not there says.
+/// The message for missing content.
 async fn absent_content(index: &Index, id: &str) -> String {
     match ask(index, "inscription", json!([id])).await {
         None => format!("inscription {id} not found"),
@@ -55,8 +55,8 @@ async fn absent_content(index: &Index, id: &str) -> String {
     }
 }
 
-async fn react(index: &Index, asked: &Asked) -> Reaction {
-    let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+async fn react(index: &Index, received: &ReceivedRequest) -> Reaction {
+    let (path, query) = received.path.split_once('?').unwrap_or((&received.path, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     let number = |text: &str| text.parse::<u64>().unwrap();
     let (method, params) = match parts.as_slice() {
@@ -79,7 +79,7 @@ async fn react(index: &Index, asked: &Asked) -> Reaction {
         _ => return answer(404, "", "no such route"),
     };
     // Only the pages of the browser have no JSON form.
-    assert!(asked.head.contains("accept: application/json\r\n"), "{}", asked.head);
+    assert!(received.head.contains("accept: application/json\r\n"), "{}", received.head);
     let Some(result) = ask(index, method, params).await else {
         let id = parts.last().unwrap();
         return match method {

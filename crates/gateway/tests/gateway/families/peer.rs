@@ -12,7 +12,7 @@ use super::node::{Core, Ord};
 use super::{asking, ord_at, ord_server};
 use crate::instance::{Instance, Setup};
 
-/// The inscribers of the development chain have inscribed and etched everything at height 110.
+/// By height 110 the development chain has all its inscriptions and runes.
 const BLOCKS: u32 = 114;
 
 type Call = (&'static str, Value);
@@ -32,7 +32,7 @@ async fn development() -> Instance {
     own
 }
 
-/// Every method for everything that is there, and for what is not.
+/// Every method for all existing objects, and for missing ones.
 async fn calls(own: &Instance) -> Vec<Call> {
     let mut calls = vec![
         ("blockcount", json!([])),
@@ -93,7 +93,7 @@ async fn calls(own: &Instance) -> Vec<Call> {
     calls
 }
 
-/// Transactions of the last blocks, their outputs, and who owns them.
+/// Transactions of the last blocks, their outputs, and the owners of these.
 fn of_transactions(blocks: &[Block]) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut addresses = BTreeSet::new();

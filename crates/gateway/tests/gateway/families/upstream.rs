@@ -1,4 +1,4 @@
-//! A web server of the tests that answers as it is instructed, also with what no server should send.
+//! A scripted web server for tests, which can also send invalid answers.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 pub(crate) enum Reaction {
     /// Sends these bytes and closes.
     Bytes(Vec<u8>),
@@ -20,7 +20,7 @@ pub(crate) enum Reaction {
     Slow(Vec<u8>),
     /// Waits, then sends these bytes and closes.
     Late(Duration, Vec<u8>),
-    /// Closes without a word.
+    /// Closes without an answer.
     Nothing,
 }
 
@@ -31,41 +31,43 @@ pub(crate) fn answer(status: u16, head: &str, body: impl AsRef<[u8]>) -> Reactio
     Reaction::Bytes([head.as_bytes(), body].concat())
 }
 
-type React = dyn Fn(Asked) -> BoxFuture<'static, Reaction> + Send + Sync;
+type React = dyn Fn(ReceivedRequest) -> BoxFuture<'static, Reaction> + Send + Sync;
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) head: String,
 }
 
 pub(crate) struct Upstream {
     pub(crate) address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     most: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
 impl Upstream {
-    pub(crate) async fn start(react: impl Fn(Asked) -> BoxFuture<'static, Reaction> + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(
+        react: impl Fn(ReceivedRequest) -> BoxFuture<'static, Reaction> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (asked, most): (Arc<Mutex<Vec<Asked>>>, _) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
-        let (known, seen, react): (_, _, Arc<React>) = (Arc::clone(&asked), Arc::clone(&most), Arc::new(react));
+        let (requests, most): (Arc<Mutex<Vec<ReceivedRequest>>>, _) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let (log, seen, react): (_, _, Arc<React>) = (Arc::clone(&requests), Arc::clone(&most), Arc::new(react));
         let task = tokio::spawn(async move {
             let open = Arc::new(AtomicUsize::new(0));
             while let Ok((stream, _)) = listener.accept().await {
-                let (known, seen) = (Arc::clone(&known), Arc::clone(&seen));
+                let (log, seen) = (Arc::clone(&log), Arc::clone(&seen));
                 let (react, open) = (Arc::clone(&react), Arc::clone(&open));
                 tokio::spawn(async move {
                     seen.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                    serve(stream, &known, react.as_ref()).await;
+                    serve(stream, &log, react.as_ref()).await;
                     open.fetch_sub(1, Ordering::SeqCst);
                 });
             }
         });
-        Self { address, asked, most, task }
+        Self { address, requests, most, task }
     }
 
     /// One that does the same with every request.
@@ -82,8 +84,8 @@ impl Upstream {
     }
 
     /// All requests so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// The most connections that were open at a time.
@@ -98,7 +100,7 @@ impl Drop for Upstream {
     }
 }
 
-async fn serve(mut stream: TcpStream, known: &Mutex<Vec<Asked>>, react: &React) {
+async fn serve(mut stream: TcpStream, log: &Mutex<Vec<ReceivedRequest>>, react: &React) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let Ok(byte) = stream.read_u8().await else { return };
@@ -110,9 +112,9 @@ async fn serve(mut stream: TcpStream, known: &Mutex<Vec<Asked>>, react: &React) 
         return;
     }
     let path = head.split(' ').nth(1).unwrap().to_owned();
-    let asked = Asked { path, head };
-    known.lock().unwrap().push(asked.clone());
-    match react(asked).await {
+    let request = ReceivedRequest { path, head };
+    log.lock().unwrap().push(request.clone());
+    match react(request).await {
         Reaction::Nothing => {}
         Reaction::Bytes(bytes) => drop(stream.write_all(&bytes).await),
         Reaction::Late(pause, bytes) => {

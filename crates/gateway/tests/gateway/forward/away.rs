@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use paraffin_access::{KeyStore as _, NewKey, Plan};
 use serde_json::json;
 
-use super::edge::{Edge, THEIR_KEY, asked_of, is_about_health, told, well_but};
+use super::edge::{Edge, THEIR_KEY, is_health_check, requests_to, response_to, well_but};
 use crate::client::request;
 use crate::families::upstream::{Reaction, Upstream};
 use crate::instance::Instance;
@@ -13,7 +13,7 @@ use crate::instance::Instance;
 const READ: &str = r#"{"id":1,"method":"btc_getblockcount","params":[]}"#;
 
 async fn seven() -> Upstream {
-    well_but(|asked| Reaction::Bytes(told(&asked, 200, "", r#"{"id":1,"result":7}"#))).await
+    well_but(|received| Reaction::Bytes(response_to(&received, 200, "", r#"{"id":1,"result":7}"#))).await
 }
 
 #[tokio::test]
@@ -24,23 +24,23 @@ async fn what_reads_is_asked_of_the_next_and_what_writes_is_sent_once() {
     edge.wait_for_health(|health| health["upstreams"]["reachable"] == 2).await;
     let answer = edge.post(&edge.keyed(""), READ).await;
     assert_eq!((answer.status, &answer.json()["result"]), (200, &json!(7)));
-    assert_eq!((asked_of(&first).len(), asked_of(&second).len()), (1, 1));
+    assert_eq!((requests_to(&first).len(), requests_to(&second).len()), (1, 1));
     for (path, body) in [
         ("", r#"{"method":"btc_sendrawtransaction","params":["00"]}"#),
         ("", r#"{"method":"lua_evalscript","params":["return 1"]}"#),
         ("/esplora/tx", "00"),
     ] {
-        // The one that failed is asked last until its health was asked for again.
+        // The failed instance is tried last until its health has been checked again.
         edge.wait_for_health(|health| health["upstreams"]["reachable"] == 2).await;
         tokio::time::sleep(Duration::from_millis(700)).await;
-        let before = (asked_of(&first).len(), asked_of(&second).len());
+        let before = (requests_to(&first).len(), requests_to(&second).len());
         let answer = edge.post(&edge.keyed(path), body).await;
         assert_eq!((answer.status, &answer.json()["code"]), (503, &json!("UPSTREAM_UNAVAILABLE")), "{body}");
-        assert_eq!((asked_of(&first).len(), asked_of(&second).len()), (before.0 + 1, before.1), "{body}");
+        assert_eq!((requests_to(&first).len(), requests_to(&second).len()), (before.0 + 1, before.1), "{body}");
     }
 }
 
-/// Nothing has gone out where no connection was made, so that even what writes may go to the next.
+/// Without a connection nothing was sent, so that even writes may go to the next instance.
 #[tokio::test]
 async fn what_writes_goes_to_the_next_when_the_first_cannot_be_reached() {
     let gone = {
@@ -57,14 +57,14 @@ async fn what_writes_goes_to_the_next_when_the_first_cannot_be_reached() {
 async fn an_instance_that_hangs_is_left_within_seconds() {
     let hangs = Arc::new(AtomicBool::new(false));
     let is_hanging = Arc::clone(&hangs);
-    let first = Upstream::start(move |asked| {
+    let first = Upstream::start(move |received| {
         let is_hanging = is_hanging.load(Ordering::SeqCst);
         Box::pin(async move {
             if is_hanging {
                 return Reaction::Late(Duration::from_secs(60), Vec::new());
             }
             let health = r#"{"status":"ok","network":"regtest","height":3}"#;
-            Reaction::Bytes(told(&asked, 200, "", health))
+            Reaction::Bytes(response_to(&received, 200, "", health))
         })
     })
     .await;
@@ -76,7 +76,7 @@ async fn an_instance_that_hangs_is_left_within_seconds() {
     let answer = edge.post(&edge.keyed(""), READ).await;
     assert_eq!(answer.json()["result"], 7);
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
-    // From now on it is not asked first.
+    // From now on it is not tried first.
     let started = Instant::now();
     assert_eq!(edge.post(&edge.keyed(""), READ).await.json()["result"], 7);
     assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
@@ -84,30 +84,30 @@ async fn an_instance_that_hangs_is_left_within_seconds() {
 
 #[tokio::test]
 async fn so_many_requests_are_handed_on_at_once_and_further_ones_wait() {
-    const PLACES: usize = 3;
+    const SLOTS: usize = 3;
     let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (now, seen) = (Arc::clone(&open), Arc::clone(&most));
-    let server = Upstream::start(move |asked| {
+    let server = Upstream::start(move |received| {
         let (now, seen) = (Arc::clone(&now), Arc::clone(&seen));
         Box::pin(async move {
-            if is_about_health(&asked) {
+            if is_health_check(&received) {
                 let health = r#"{"status":"ok","network":"regtest","height":3}"#;
-                return Reaction::Bytes(told(&asked, 200, "", health));
+                return Reaction::Bytes(response_to(&received, 200, "", health));
             }
             seen.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             tokio::time::sleep(Duration::from_millis(200)).await;
             now.fetch_sub(1, Ordering::SeqCst);
-            Reaction::Bytes(told(&asked, 200, "", r#"{"id":1,"result":7}"#))
+            Reaction::Bytes(response_to(&received, 200, "", r#"{"id":1,"result":7}"#))
         })
     })
     .await;
-    let edge = Edge::with(&[server.address], THEIR_KEY, |limits| limits.forwarded_requests_max = PLACES).await;
+    let edge = Edge::with(&[server.address], THEIR_KEY, |limits| limits.forwarded_requests_max = SLOTS).await;
     let mut load = tokio::task::JoinSet::new();
-    // One account alone has a quarter of what is handed on, at least one request.
+    // One account may use a quarter of the forwarded requests, at least one.
     for number in 0..4 {
         let new = NewKey::on_plan(format!("caller {number}"), Plan::BUSINESS);
         let key = edge.keys.create(new, "test", 0).await.unwrap().key.reveal();
-        for _ in 0..PLACES {
+        for _ in 0..SLOTS {
             let (address, path) = (edge.address, format!("/v4/{key}"));
             load.spawn(async move { request(address, "POST", &path, &[], READ.as_bytes()).await.status });
         }
@@ -116,7 +116,7 @@ async fn so_many_requests_are_handed_on_at_once_and_further_ones_wait() {
     while let Some(status) = load.join_next().await {
         assert_eq!(status.unwrap(), 200);
     }
-    assert_eq!(most.load(Ordering::SeqCst), PLACES);
+    assert_eq!(most.load(Ordering::SeqCst), SLOTS);
     assert!(began.elapsed() >= Duration::from_millis(700), "{:?}", began.elapsed());
 
     // A caller that waits longer than a request may take gets an error that says so.
@@ -153,7 +153,7 @@ async fn no_request_fails_while_one_of_two_goes_away() {
         });
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let of_first = asked_of(&first).len();
+    let of_first = requests_to(&first).len();
     drop(first);
     tokio::time::sleep(Duration::from_millis(900)).await;
     over.store(true, Ordering::SeqCst);
@@ -161,11 +161,11 @@ async fn no_request_fails_while_one_of_two_goes_away() {
     while let Some(count) = load.join_next().await {
         answered += count.unwrap();
     }
-    assert!(of_first > 0 && !asked_of(&second).is_empty() && answered > 50, "{of_first} {answered}");
+    assert!(of_first > 0 && !requests_to(&second).is_empty() && answered > 50, "{of_first} {answered}");
 }
 
 #[tokio::test]
-async fn health_tells_of_the_instances() {
+async fn health_reports_the_instances() {
     let mut instance = Instance::start().await;
     let second = seven().await;
     let edge = Edge::start(&[instance.address, second.address], &instance.key.key.reveal()).await;

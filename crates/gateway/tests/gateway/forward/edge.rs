@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::client::{Response, request};
-use crate::families::upstream::{Asked, Reaction, Upstream};
+use crate::families::upstream::{Reaction, ReceivedRequest, Upstream};
 
-/// The key by which servers of these tests know the gateway.
+/// The gateway's key at the servers of these tests.
 pub(super) const THEIR_KEY: &str = "00112233445566778899aabbccddeeff";
 
 pub(super) struct Edge {
@@ -30,7 +30,7 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// Before these instances, all of which know `key`.
+    /// A gateway in front of these instances, all of which accept `key`.
     pub(super) async fn start(addresses: &[SocketAddr], key: &str) -> Self {
         Self::with(addresses, key, |_| {}).await
     }
@@ -126,14 +126,14 @@ impl Edge {
     }
 }
 
-/// Whether a server is asked for its health.
-pub(super) fn is_about_health(asked: &Asked) -> bool {
-    asked.path == "/v4/api/health"
+/// Whether a request is a health check.
+pub(super) fn is_health_check(received: &ReceivedRequest) -> bool {
+    received.path == "/v4/api/health"
 }
 
 /// A whole answer of an instance: it repeats the id of the request.
-pub(super) fn told(asked: &Asked, status: u16, head: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
-    let id = asked.head.lines().find_map(|line| line.strip_prefix("x-request-id: ")).unwrap_or_default();
+pub(super) fn response_to(received: &ReceivedRequest, status: u16, head: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let id = received.head.lines().find_map(|line| line.strip_prefix("x-request-id: ")).unwrap_or_default();
     let body = body.as_ref();
     let length = body.len();
     let head = format!(
@@ -142,21 +142,21 @@ pub(super) fn told(asked: &Asked, status: u16, head: &str, body: impl AsRef<[u8]
     [head.as_bytes(), body].concat()
 }
 
-/// A server whose health reports that it is well, and which does something else with every other request.
-pub(super) async fn well_but(react: impl Fn(Asked) -> Reaction + Send + Sync + 'static) -> Upstream {
-    Upstream::start(move |asked| {
-        let reaction = if is_about_health(&asked) {
+/// A server that reports good health, and answers all other requests with `react`.
+pub(super) async fn well_but(react: impl Fn(ReceivedRequest) -> Reaction + Send + Sync + 'static) -> Upstream {
+    Upstream::start(move |received| {
+        let reaction = if is_health_check(&received) {
             let health = r#"{"status":"ok","network":"regtest","height":3,"timestamp":0}"#;
-            Reaction::Bytes(told(&asked, 200, "", health))
+            Reaction::Bytes(response_to(&received, 200, "", health))
         } else {
-            react(asked)
+            react(received)
         };
         Box::pin(async move { reaction })
     })
     .await
 }
 
-/// What a server was asked beside its health.
-pub(super) fn asked_of(server: &Upstream) -> Vec<Asked> {
-    server.asked().into_iter().filter(|asked| !is_about_health(asked)).collect()
+/// Requests to a server, without health checks.
+pub(super) fn requests_to(server: &Upstream) -> Vec<ReceivedRequest> {
+    server.requests().into_iter().filter(|received| !is_health_check(received)).collect()
 }

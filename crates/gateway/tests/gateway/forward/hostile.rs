@@ -2,13 +2,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::edge::{Edge, THEIR_KEY, asked_of, told, well_but};
+use super::edge::{Edge, THEIR_KEY, requests_to, response_to, well_but};
 use crate::families::hostile::reactions;
 use crate::families::upstream::{Reaction, Upstream, answer};
 
 const READ: &str = r#"{"id":1,"method":"btc_getblockcount","params":[]}"#;
 
-/// Neither our key there, nor the address of an instance, nor its words.
+/// Callers see neither our key at the instance, nor its address, nor its messages.
 fn check_words(text: &str, case: &str) {
     for secret in [&THEIR_KEY[..8], "s3cretpath", "10.1.2.3", "http://"] {
         assert!(!text.contains(secret), "{case}: {text}");
@@ -50,7 +50,9 @@ async fn what_an_instance_holds_against_us_is_not_held_against_the_caller() {
         (503, "AUTH_UNAVAILABLE"),
     ] {
         let refusal = format!(r#"{{"statusCode":{status},"code":"{code}","error":"{THEIR_KEY}"}}"#);
-        let server = well_but(move |asked| Reaction::Bytes(told(&asked, status, "retry-after: 9\r\n", &refusal))).await;
+        let server =
+            well_but(move |received| Reaction::Bytes(response_to(&received, status, "retry-after: 9\r\n", &refusal)))
+                .await;
         let edge = Edge::start(&[server.address], THEIR_KEY).await;
         for path in ["", "/pools"] {
             let answer = if path.is_empty() {
@@ -65,19 +67,20 @@ async fn what_an_instance_holds_against_us_is_not_held_against_the_caller() {
     }
 }
 
-/// What an instance lacks at the moment another may have; when none has it, the answer is that of an instance.
+/// Another instance may have what one lacks at the moment; when none has it, the answer is that of an instance.
 #[tokio::test]
 async fn an_instance_that_cannot_now_is_passed_over() {
-    let busy =
-        |asked: &_| told(asked, 503, "retry-after: 3\r\n", r#"{"statusCode":503,"code":"STARTING","error":"x"}"#);
-    let first = well_but(move |asked| Reaction::Bytes(busy(&asked))).await;
+    let busy = |received: &_| {
+        response_to(received, 503, "retry-after: 3\r\n", r#"{"statusCode":503,"code":"STARTING","error":"x"}"#)
+    };
+    let first = well_but(move |received| Reaction::Bytes(busy(&received))).await;
     let edge = Edge::start(&[first.address], THEIR_KEY).await;
     let answer = edge.get(&edge.keyed("/pools")).await;
     assert_eq!(
         (answer.status, &answer.json()["code"], answer.header("retry-after")),
         (503, &json!("STARTING"), Some("3"))
     );
-    let second = well_but(|asked| Reaction::Bytes(told(&asked, 200, "", "{}"))).await;
+    let second = well_but(|received| Reaction::Bytes(response_to(&received, 200, "", "{}"))).await;
     let edge = Edge::start(&[first.address, second.address], THEIR_KEY).await;
     assert_eq!(edge.get(&edge.keyed("/pools")).await.status, 200);
 }
@@ -96,7 +99,7 @@ async fn another_network_and_pages_of_proxies_are_no_health() {
 /// Segments and queries reach the instance as they are, and never as other ones.
 #[tokio::test]
 async fn paths_cannot_be_bent() {
-    let server = well_but(|asked| Reaction::Bytes(told(&asked, 200, "", "{}"))).await;
+    let server = well_but(|received| Reaction::Bytes(response_to(&received, 200, "", "{}"))).await;
     let edge = Edge::start(&[server.address], THEIR_KEY).await;
     for (path, there) in [
         ("/address/%2e%2e%2fmempool/balances?a=%2F..", "/api/v1/address/%2E%2E%2Fmempool/balances?a=%2F.."),
@@ -105,7 +108,7 @@ async fn paths_cannot_be_bent() {
         ("/../../../admin", "/api/v1/%2E%2E/%2E%2E/%2E%2E/admin"),
     ] {
         edge.get(&edge.keyed(path)).await;
-        let asked = asked_of(&server).pop().unwrap();
-        assert_eq!(asked.path, format!("/v4/{THEIR_KEY}{there}"), "{path}");
+        let received = requests_to(&server).pop().unwrap();
+        assert_eq!(received.path, format!("/v4/{THEIR_KEY}{there}"), "{path}");
     }
 }

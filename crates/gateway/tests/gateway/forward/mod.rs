@@ -1,4 +1,4 @@
-//! A gateway without a store, before instances that are real and others that are not.
+//! A gateway without a store, in front of real and of simulated instances.
 
 mod away;
 mod edge;

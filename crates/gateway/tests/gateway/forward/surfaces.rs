@@ -2,12 +2,12 @@ use paraffin_access::{KeySelector, KeyStore as _, NewKey, Plan};
 use paraffin_gateway::{KeyedHandler, KeyedSurface};
 use serde_json::json;
 
-use super::edge::{Edge, THEIR_KEY, asked_of, told, well_but};
+use super::edge::{Edge, THEIR_KEY, requests_to, response_to, well_but};
 use crate::client::request;
 use crate::families::upstream::Reaction;
 use crate::instance::{Instance, Setup};
+use crate::market_chain;
 use crate::stream::Stream;
-use crate::town;
 
 /// An instance with contracts and markets.
 async fn instance() -> Instance {
@@ -16,7 +16,8 @@ async fn instance() -> Instance {
         (KeyedSurface::Reorg, KeyedHandler::reorg()),
         (KeyedSurface::Espo, KeyedHandler::espo()),
     ];
-    Instance::with(Setup { market: Some(town::market_blocks(7, 130)), keyed: keyed.into(), ..Setup::default() }).await
+    Instance::with(Setup { market: Some(market_chain::market_blocks(7, 130)), keyed: keyed.into(), ..Setup::default() })
+        .await
 }
 
 #[tokio::test]
@@ -26,7 +27,7 @@ async fn answers_are_those_of_the_instance() {
     let rpc =
         |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","id":"a1","method":"{method}","params":{params}}}"#);
     let etag = instance.get(&instance.keyed("/pools")).await.header("etag").unwrap().to_owned();
-    let mut asked = 0;
+    let mut received = 0;
     for (verb, path, header, body) in [
         ("POST", "", None, rpc("btc_getblockcount", "[]")),
         ("POST", "/jsonrpc", None, rpc("esplora_blocks:tip:height", "[]")),
@@ -79,9 +80,9 @@ async fn answers_are_those_of_the_instance() {
             let of = |headers: &[(String, String)]| headers.iter().find(|(known, _)| known == name).cloned();
             assert_eq!(of(&theirs.headers), of(&ours.headers), "{case} {name}");
         }
-        asked += 1;
+        received += 1;
     }
-    assert!(asked > 30);
+    assert!(received > 30);
     // Without a key, as the gateway itself allows it.
     let open = edge.post("/v4/jsonrpc", &rpc("btc_getblockcount", "[]")).await;
     assert_eq!((open.status, open.header("x-ratelimit-limit")), (200, Some("100000")));
@@ -94,16 +95,18 @@ async fn answers_are_those_of_the_instance() {
 }
 
 #[tokio::test]
-async fn callers_are_known_counted_and_refused_here_alone() {
-    let server =
-        well_but(|asked| Reaction::Bytes(told(&asked, 200, "x-ratelimit-limit: 7\r\nset-cookie: a=b\r\n", "{}"))).await;
+async fn callers_are_authenticated_counted_and_refused_by_the_edge_alone() {
+    let server = well_but(|received| {
+        Reaction::Bytes(response_to(&received, 200, "x-ratelimit-limit: 7\r\nset-cookie: a=b\r\n", "{}"))
+    })
+    .await;
     let edge = Edge::start(&[server.address], THEIR_KEY).await;
     // The key of the gateway at the instance is no key here.
     for path in [format!("/v4/{THEIR_KEY}"), "/v4/mempool".to_owned(), format!("/v4/{}/espo", "0".repeat(32))] {
         let answer = edge.post(&path, r#"{"method":"ping"}"#).await;
         assert_eq!((answer.status, &answer.json()["code"]), (401, &json!("INVALID_API_KEY")), "{path}");
     }
-    assert!(asked_of(&server).is_empty());
+    assert!(requests_to(&server).is_empty());
     let free = edge.keys.create(NewKey::on_plan("free", Plan::FREE), "test", 0).await.unwrap().key.reveal();
     let mut statuses = Vec::new();
     for number in 0..61 {
@@ -114,10 +117,10 @@ async fn callers_are_known_counted_and_refused_here_alone() {
     }
     assert!(statuses[..50].iter().all(|status| *status == 200), "{statuses:?}");
     // A clock minute may have begun meanwhile.
-    let asked = asked_of(&server);
-    assert_eq!(asked.len(), statuses.iter().filter(|status| **status == 200).count());
-    // What the instance sees is our key and nothing of the caller.
-    for request in &asked {
+    let received = requests_to(&server);
+    assert_eq!(received.len(), statuses.iter().filter(|status| **status == 200).count());
+    // The instance sees our key and no data of the caller.
+    for request in &received {
         assert_eq!(request.path, format!("/v4/{THEIR_KEY}"));
         assert!(
             !request.head.contains(&free[..8]) && !request.head.to_lowercase().contains("api-key"),
@@ -130,7 +133,7 @@ async fn callers_are_known_counted_and_refused_here_alone() {
 /// row AU03
 #[tokio::test]
 async fn accounts_and_admins_are_those_of_the_gateway() {
-    let server = well_but(|asked| Reaction::Bytes(told(&asked, 200, "", "{}"))).await;
+    let server = well_but(|received| Reaction::Bytes(response_to(&received, 200, "", "{}"))).await;
     let edge = Edge::start(&[server.address], THEIR_KEY).await;
     let refused = edge.call("admin_listApiKeys", json!([])).await.json();
     assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32001), &json!(1)), "{refused}");
@@ -150,18 +153,20 @@ async fn accounts_and_admins_are_those_of_the_gateway() {
         let answer = edge.post(&edge.keyed(path), "{}").await;
         assert_eq!((answer.status, &answer.json()["code"]), (403, &json!("ADMIN_KEY_REQUIRED")), "{path}");
     }
-    assert!(asked_of(&server).is_empty(), "{:?}", asked_of(&server));
+    assert!(requests_to(&server).is_empty(), "{:?}", requests_to(&server));
     let admin = NewKey { admin: true, ..NewKey::on_plan("admin", Plan::BUSINESS) };
     let admin = edge.keys.create(admin, "test", 0).await.unwrap().key.reveal();
     assert_eq!(edge.post(&format!("/v4/{admin}/orderbook/ingest"), "[]").await.status, 200);
-    assert_eq!(asked_of(&server).len(), 1);
+    assert_eq!(requests_to(&server).len(), 1);
 }
 
 #[tokio::test]
 async fn long_answers_pass_whole_with_their_length() {
     let body: Vec<u8> = (0..5_000_000_u32).map(|place| b"0123456789"[(place % 7) as usize]).collect();
     let sent = body.clone();
-    let server = well_but(move |asked| Reaction::Bytes(told(&asked, 200, "content-type: text/plain\r\n", &sent))).await;
+    let server =
+        well_but(move |received| Reaction::Bytes(response_to(&received, 200, "content-type: text/plain\r\n", &sent)))
+            .await;
     let edge = Edge::start(&[server.address], THEIR_KEY).await;
     let answer = edge.get(&edge.keyed("/esplora/block/x/raw")).await;
     assert_eq!((answer.status, answer.header("content-length")), (200, Some("5000000")));
@@ -174,17 +179,17 @@ async fn long_answers_pass_whole_with_their_length() {
 
 #[tokio::test]
 async fn streams_are_joined_to_those_of_the_instance() {
-    let town = crate::orderbook::Town::start().await;
-    let mut edge = Edge::start(&[town.instance.address], &town.instance.key.key.reveal()).await;
+    let fixture = crate::orderbook::OrderbookFixture::start().await;
+    let mut edge = Edge::start(&[fixture.instance.address], &fixture.instance.key.key.reveal()).await;
     let path = edge.keyed("/orderbook/ws");
     let mut stream = Stream::open(edge.address, &path).await.unwrap();
     let market = crate::orderbook::FIRE;
     stream.say(&json!({ "action": "subscribe", "market": market })).await;
     let snapshot = stream.next().await.unwrap();
     assert_eq!((&snapshot["type"], &snapshot["market"]), (&json!("snapshot"), &json!(market)));
-    town.ingest(&json!([crate::orderbook::listing("clx1", "open", 7, 1)])).await;
+    fixture.ingest(&json!([crate::orderbook::listing("clx1", "open", 7, 1)])).await;
     assert_eq!(stream.next().await.unwrap()["op"], "upsert");
-    // No handshake, and what the instance says of that.
+    // Without a handshake the answer is the instance's.
     let plain = edge.get(&path).await;
     assert_eq!((plain.status, &plain.json()["code"]), (426, &json!("UPGRADE_REQUIRED")));
     let refused = Stream::open(edge.address, &edge.keyed("/orderbook/nothing")).await.err().unwrap();

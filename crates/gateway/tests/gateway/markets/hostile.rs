@@ -1,9 +1,9 @@
-//! Wrong, strange and hostile requests: a clear refusal, and nothing else.
+//! Invalid and hostile requests get a clear error and nothing else.
 
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
-use super::{Bazaar, list, object};
+use super::{MarketFixture, list, object};
 
 /// Every route about markets, with what it cannot do without.
 const ROUTES: [(&str, &[&str]); 36] = [
@@ -61,10 +61,10 @@ fn has_pages(route: &str) -> bool {
 
 #[tokio::test]
 async fn wrong_requests_are_refused_and_name_what_is_wrong() {
-    let bazaar = Bazaar::open().await;
-    let pool = bazaar.truth.pools[0];
+    let fixture = MarketFixture::open().await;
+    let pool = fixture.truth.pools[0];
     let value = |field: &str| match field {
-        "address" => json!(bazaar.truth.deeds[0].address),
+        "address" => json!(fixture.truth.deeds[0].address),
         "poolId" | "id" | "pool" => json!(pool.id.to_string()),
         "amount_in" => json!("5"),
         "token_out" => json!("32:0"),
@@ -73,7 +73,7 @@ async fn wrong_requests_are_refused_and_name_what_is_wrong() {
     for (route, fields) in ROUTES {
         let body: Value =
             fields.iter().map(|field| ((*field).to_owned(), value(field))).collect::<serde_json::Map<_, _>>().into();
-        let (status, answer) = bazaar.post(route, &body).await;
+        let (status, answer) = fixture.post(route, &body).await;
         assert_eq!(status, 200, "{route} {body}: {answer}");
         let with = |more: &[(&str, Value)]| {
             let mut body = body.clone();
@@ -89,7 +89,7 @@ async fn wrong_requests_are_refused_and_name_what_is_wrong() {
             ("offset", Value::Null),
             ("limit", Value::Null),
         ]);
-        assert_eq!(bazaar.post(route, &strange).await, (200, answer), "{route}");
+        assert_eq!(fixture.post(route, &strange).await, (200, answer), "{route}");
         for field in fields {
             let mut wrongs =
                 vec![Value::Null, json!(5), json!(true), json!([]), json!({}), json!({ "block": "-1", "tx": 0 })];
@@ -102,7 +102,7 @@ async fn wrong_requests_are_refused_and_name_what_is_wrong() {
             }
             for wrong in wrongs {
                 let body = with(&[(*field, wrong)]);
-                let (status, answer) = bazaar.post(route, &body).await;
+                let (status, answer) = fixture.post(route, &body).await;
                 assert_eq!(status, 400, "{route} {body}: {answer}");
                 let message = answer["error"].as_str().unwrap_or_default();
                 assert!(!message.is_empty() && !message.contains("panicked"), "{route} {body}: {answer}");
@@ -118,27 +118,27 @@ async fn wrong_requests_are_refused_and_name_what_is_wrong() {
                 ("offset", json!(-1)),
                 ("page", json!("x")),
             ] {
-                assert_eq!(bazaar.refusal(route, with(&[(name, wrong.clone())])).await, 400, "{route} {name} {wrong}");
+                assert_eq!(fixture.refusal(route, with(&[(name, wrong.clone())])).await, 400, "{route} {name} {wrong}");
             }
-            assert_eq!(bazaar.refusal(route, with(&[("limit", json!(3)), ("count", json!(4))])).await, 400, "{route}");
+            assert_eq!(fixture.refusal(route, with(&[("limit", json!(3)), ("count", json!(4))])).await, 400, "{route}");
             let huge = with(&[("limit", json!(u64::MAX)), ("offset", json!("99999999999999999999999999"))]);
-            assert_eq!(bazaar.post(route, &huge).await.0, 200, "{route}");
+            assert_eq!(fixture.post(route, &huge).await.0, 200, "{route}");
         }
     }
     // Other verbs and other paths.
-    let get = bazaar.instance.get("/v4/api/get-pools").await;
+    let get = fixture.instance.get("/v4/api/get-pools").await;
     assert_eq!(get.status, 405);
-    assert_eq!(bazaar.instance.post("/v4/api/pools", "{}").await.status, 405);
-    assert_eq!(bazaar.instance.post("/v4/api/get-pool-nothing", "{}").await.status, 404);
+    assert_eq!(fixture.instance.post("/v4/api/pools", "{}").await.status, 405);
+    assert_eq!(fixture.instance.post("/v4/api/get-pool-nothing", "{}").await.status, 404);
 }
 
 /// row GW19
 #[tokio::test]
 async fn an_identifier_is_an_object_of_texts_or_of_numbers_or_one_text_and_answers_name_it_as_an_object_of_texts() {
-    let bazaar = Bazaar::open().await;
-    let pool = bazaar.truth.pools[0];
+    let fixture = MarketFixture::open().await;
+    let pool = fixture.truth.pools[0];
     let (of_pool, of_token) = (pool.id, pool.tokens[0]);
-    let address = json!(bazaar.truth.deeds[0].address);
+    let address = json!(fixture.truth.deeds[0].address);
     for (route, fields) in ROUTES {
         let mut body = json!({});
         let mut ids = Vec::new();
@@ -165,22 +165,22 @@ async fn an_identifier_is_an_object_of_texts_or_of_numbers_or_one_text_and_answe
             for (field, id) in &ids {
                 body[*field] = written(*id);
             }
-            let (status, answer) = bazaar.post(route, &body).await;
+            let (status, answer) = fixture.post(route, &body).await;
             assert_eq!(status, 200, "{route} {body}: {answer}");
             answers.push(answer);
         }
         assert!(answers.iter().all(|answer| *answer == answers[0]), "{route}: {answers:?}");
     }
-    let details = bazaar.data("get-alkane-details", json!({ "alkaneId": object(of_token) })).await;
+    let details = fixture.data("get-alkane-details", json!({ "alkaneId": object(of_token) })).await;
     assert_eq!(details["id"], object(of_token));
 }
 
 /// row RP03, RP05, RH01, RH02, RH05, RH11, RH12
 #[tokio::test]
 async fn what_does_not_exist_is_told_apart_from_what_is_empty() {
-    let bazaar = Bazaar::open().await;
-    let pool = bazaar.truth.pools[0];
-    let address = bazaar.truth.deeds[0].address.clone();
+    let fixture = MarketFixture::open().await;
+    let pool = fixture.truth.pools[0];
+    let address = fixture.truth.deeds[0].address.clone();
     let (diesel, nowhere, most) =
         ("2:0", "2:999999", json!({ "block": u128::MAX.to_string(), "tx": u128::MAX.to_string() }));
     for (route, body) in [
@@ -206,7 +206,7 @@ async fn what_does_not_exist_is_told_apart_from_what_is_empty() {
         ("get-address-swap-history-for-pool", json!({ "address": address, "poolId": nowhere })),
         ("get-address-swap-history-for-token", json!({ "address": address, "tokenId": nowhere })),
     ] {
-        assert_eq!(bazaar.refusal(route, body.clone()).await, 404, "{route} {body}");
+        assert_eq!(fixture.refusal(route, body.clone()).await, 404, "{route} {body}");
     }
     for (route, body) in [
         ("get-pool-details", json!({ "poolId": "2:1", "pool_id": "2:2" })),
@@ -225,12 +225,12 @@ async fn what_does_not_exist_is_told_apart_from_what_is_empty() {
         ("address-positions", json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" })),
         ("get-address-wrap-history", json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" })),
     ] {
-        assert_eq!(bazaar.refusal(route, body.clone()).await, 400, "{route} {body}");
+        assert_eq!(fixture.refusal(route, body.clone()).await, 400, "{route} {body}");
     }
     // A token without trades has an empty history; a page behind the end is empty and has the total.
-    let auth = bazaar.data("get-token-swap-history", json!({ "alkaneId": "32:1" })).await;
+    let auth = fixture.data("get-token-swap-history", json!({ "alkaneId": "32:1" })).await;
     assert_eq!((&auth["swaps"], &auth["total"]), (&json!([]), &json!(0)));
-    let behind = bazaar.data("get-pool-swap-history", json!({ "poolId": object(pool.id), "page": 4_000_000 })).await;
+    let behind = fixture.data("get-pool-swap-history", json!({ "poolId": object(pool.id), "page": 4_000_000 })).await;
     assert_eq!(list(&behind, "swaps").len(), 0);
     assert!(behind["total"].as_u64().unwrap() > 0);
 }

@@ -1,15 +1,15 @@
-//! Markets in the forms of charts and listings, compared with what the chain itself says.
+//! Markets in the formats of charts and listings, compared with the chain itself.
 
 use paraffin_alkanes::ChainState;
 use paraffin_gateway::{ChainState as _, KeyedHandler, KeyedSurface};
 use serde_json::{Value, json};
 
 use super::truth::Doing;
-use super::{Bazaar, HEIGHT};
+use super::{HEIGHT, MarketFixture};
 use crate::instance::{Instance, Setup};
 
-async fn get(bazaar: &Bazaar, below: &str) -> (u16, Value) {
-    let response = bazaar.instance.get(&bazaar.instance.keyed(below)).await;
+async fn get(fixture: &MarketFixture, below: &str) -> (u16, Value) {
+    let response = fixture.instance.get(&fixture.instance.keyed(below)).await;
     (response.status, response.json())
 }
 
@@ -26,17 +26,17 @@ fn whole(units: u128) -> String {
 #[allow(clippy::cast_precision_loss)] // compared with a tolerance
 #[tokio::test]
 async fn events_of_the_adapter_are_the_deeds_on_the_chain() {
-    let bazaar = Bazaar::open().await;
-    let (status, latest) = get(&bazaar, "/dexscreener/latest-block").await;
+    let fixture = MarketFixture::open().await;
+    let (status, latest) = get(&fixture, "/dexscreener/latest-block").await;
     assert_eq!((status, &latest["block"]["blockNumber"]), (200, &json!(HEIGHT)));
-    let (status, answered) = get(&bazaar, &format!("/dexscreener/events?fromBlock=0&toBlock={HEIGHT}")).await;
+    let (status, answered) = get(&fixture, &format!("/dexscreener/events?fromBlock=0&toBlock={HEIGHT}")).await;
     assert_eq!(status, 200, "{answered}");
     // Those of CryptoSwap pools, which the truth of factories does not have, are numbered above these (docs/decisions/0070).
     let is_of_factory = |event: &&Value| event["eventIndex"].as_u64().unwrap() < 1 << 28;
     let answered: Vec<&Value> = answered["events"].as_array().unwrap().iter().filter(is_of_factory).collect();
-    let deeds: Vec<_> = bazaar.truth.deeds.iter().filter(|deed| deed.successful && deed.pool.is_some()).collect();
+    let deeds: Vec<_> = fixture.truth.deeds.iter().filter(|deed| deed.successful && deed.pool.is_some()).collect();
     assert_eq!(answered.len(), deeds.len());
-    let snapshot = bazaar.instance.state.snapshot();
+    let snapshot = fixture.instance.state.snapshot();
     for (place, (event, deed)) in answered.iter().zip(&deeds).enumerate() {
         let pool = deed.pool.unwrap();
         let mut expected = json!({
@@ -84,8 +84,8 @@ async fn events_of_the_adapter_are_the_deeds_on_the_chain() {
 
 #[tokio::test]
 async fn listings_have_tags_take_get_alone_and_bound_what_is_asked() {
-    let bazaar = Bazaar::open().await;
-    let pool = bazaar.truth.pools[0];
+    let fixture = MarketFixture::open().await;
+    let pool = fixture.truth.pools[0];
     let ticker = format!("{}_{}", pool.tokens[0], pool.tokens[1]);
     for path in [
         "/udf/config".to_owned(),
@@ -101,19 +101,19 @@ async fn listings_have_tags_take_get_alone_and_bound_what_is_asked() {
         format!("/coingecko/orderbook?ticker_id={ticker}&depth=999999"),
         format!("/coingecko/historical_trades?ticker_id={ticker}&limit=999999"),
     ] {
-        let path = bazaar.instance.keyed(&path);
-        let answer = bazaar.instance.get(&path).await;
+        let path = fixture.instance.keyed(&path);
+        let answer = fixture.instance.get(&path).await;
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
         assert_eq!(answer.header("x-indexed-height"), Some(HEIGHT.to_string().as_str()), "{path}");
         let tag = answer.header("etag").unwrap_or_else(|| panic!("{path} has no tag")).to_owned();
-        let again = bazaar.instance.send("GET", &path, &[("if-none-match", &tag)], "").await;
+        let again = fixture.instance.send("GET", &path, &[("if-none-match", &tag)], "").await;
         assert_eq!(again.status, 304, "{path}");
         for verb in ["POST", "DELETE"] {
-            let refused = bazaar.instance.send(verb, &path, &[], "{}").await;
+            let refused = fixture.instance.send(verb, &path, &[], "{}").await;
             assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{verb} {path}");
         }
     }
-    let book = get(&bazaar, &format!("/coingecko/orderbook?ticker_id={ticker}&depth=999999")).await.1;
+    let book = get(&fixture, &format!("/coingecko/orderbook?ticker_id={ticker}&depth=999999")).await.1;
     assert!(book["bids"].as_array().unwrap().len() <= 500 && book["asks"].as_array().unwrap().len() <= 500);
     for (path, status) in [
         ("/dexscreener/events?fromBlock=0&toBlock=1000", 400),
@@ -123,15 +123,15 @@ async fn listings_have_tags_take_get_alone_and_bound_what_is_asked() {
         ("/coingecko/tickers/x", 404),
         ("/udf/dexscreener/latest-block", 404),
     ] {
-        let (refused, body) = get(&bazaar, path).await;
+        let (refused, body) = get(&fixture, path).await;
         assert_eq!((refused, &body["statusCode"]), (status, &json!(status)), "{path}: {body}");
     }
     let long = "x".repeat(129);
-    assert_eq!(get(&bazaar, &format!("/udf/search?query={long}")).await.0, 400);
+    assert_eq!(get(&fixture, &format!("/udf/search?query={long}")).await.0, 400);
     // Below the REST routes there is nothing of this: an alias needs the surface.
-    assert_eq!(get(&bazaar, "/api/v1/udf/config").await.0, 404);
+    assert_eq!(get(&fixture, "/api/v1/udf/config").await.0, 404);
     for path in ["/v4/udf/config", "/v4/api/udf/config", "/v4/dexscreener/latest-block", "/v4/coingecko/tickers"] {
-        assert_eq!(bazaar.instance.get(path).await.status, 401, "{path}");
+        assert_eq!(fixture.instance.get(path).await.status, 401, "{path}");
     }
 }
 

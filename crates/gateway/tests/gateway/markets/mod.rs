@@ -15,28 +15,28 @@ use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
-use crate::town;
+use crate::market_chain;
 use truth::{Deed, Truth};
 
-/// A seed whose market does everything there is within a short time.
+/// A seed whose market has all kinds of operations within few blocks.
 const SEED: u64 = 7;
-/// Blocks of the founding and of a while of trade.
+/// Blocks of the setup of the market and of some trade.
 const HEIGHT: u32 = 190;
 
-/// A running instance over the market, and what happened on it.
-struct Bazaar {
+/// A running instance over the market, with the expected operations.
+struct MarketFixture {
     instance: Instance,
     truth: Truth,
 }
 
-impl Bazaar {
+impl MarketFixture {
     async fn open() -> Self {
         let keyed = [
             (KeyedSurface::Udf, KeyedHandler::udf()),
             (KeyedSurface::Dexscreener, KeyedHandler::dexscreener()),
             (KeyedSurface::Coingecko, KeyedHandler::coingecko()),
         ];
-        let market = Some(town::market_blocks(SEED, HEIGHT));
+        let market = Some(market_chain::market_blocks(SEED, HEIGHT));
         let instance = Instance::with(Setup { market, keyed: keyed.into_iter().collect(), ..Setup::default() }).await;
         let truth = Truth::read(&instance.state.snapshot(), &instance.chain.blocks);
         Self { instance, truth }
@@ -46,7 +46,7 @@ impl Bazaar {
         post(&self.instance, route, body).await
     }
 
-    /// What a route answers.
+    /// The data of a route's answer.
     async fn data(&self, route: &str, body: Value) -> Value {
         let (status, answer) = self.post(route, &body).await;
         assert_eq!((status, &answer["statusCode"]), (200, &json!(200)), "{route} {body}: {answer}");
@@ -86,10 +86,10 @@ fn list<'v>(data: &'v Value, name: &str) -> &'v [Value] {
     data[name].as_array().unwrap_or_else(|| panic!("no {name} in {data}"))
 }
 
-/// Every member of `expected` stands in `told` and is equal.
+/// Every member of `expected` is in `reported` and equal.
 #[track_caller]
-fn assert_tells(told: &Value, expected: &Value) {
+fn assert_contains(reported: &Value, expected: &Value) {
     for (name, value) in expected.as_object().expect("an object") {
-        assert_eq!(&told[name], value, "{name} of {told}");
+        assert_eq!(&reported[name], value, "{name} of {reported}");
     }
 }

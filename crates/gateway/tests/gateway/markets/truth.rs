@@ -1,5 +1,5 @@
-//! What happened on the market, read from traces, transactions and balances alone: the delegated calls of pools, which the
-//! index passes over, and the answer of each.
+//! Operations of the market, read from traces, transactions and balances alone: the delegated calls of pools, which the index
+//! skips, and the answer of each.
 
 use bitcoin::{Address, Block, Network};
 use paraffin_alkanes::{CallKind, ChainState, StateKey, StateReader as _, Trace, Transfer};
@@ -21,12 +21,12 @@ pub(super) enum Doing {
     Unwrap(u128),
 }
 
-/// An operation, with its address and its place in the chain.
+/// An operation, with its address and its position in the chain.
 #[derive(Debug, Clone)]
 pub(super) struct Deed {
     pub(super) height: u32,
     pub(super) transaction: u32,
-    /// Place among the deeds of the transaction.
+    /// Index among the operations of the transaction.
     pub(super) number: usize,
     pub(super) txid: String,
     pub(super) vout: u32,
@@ -36,7 +36,7 @@ pub(super) struct Deed {
     /// The pool and its alkanes.
     pub(super) pool: Option<Pool>,
     pub(super) doing: Doing,
-    /// Place among all calls of the chain.
+    /// Index among all calls of the chain.
     sequence: usize,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Pool {
 pub(super) struct Truth {
     /// The oldest first.
     pub(super) deeds: Vec<Deed>,
-    /// What was done with the pool of bitcoin and dollars, which no factory lists; the oldest first.
+    /// Operations on the pool of bitcoin and dollars, which no factory lists; the oldest first.
     pub(super) dollars: Vec<Deed>,
     /// The oldest first.
     pub(super) pools: Vec<Pool>,
@@ -121,10 +121,10 @@ impl Deed {
                 };
                 put(actor, self.address.clone());
                 let tokens = self.pool.expect("liquidity is a pool's").tokens;
-                for (place, (amount, token)) in amounts.into_iter().zip(tokens).enumerate() {
-                    put(&format!("token{place}Amount"), amount.to_string());
-                    put(&format!("token{place}BlockId"), token.block.to_string());
-                    put(&format!("token{place}TxId"), token.tx.to_string());
+                for (index, (amount, token)) in amounts.into_iter().zip(tokens).enumerate() {
+                    put(&format!("token{index}Amount"), amount.to_string());
+                    put(&format!("token{index}BlockId"), token.block.to_string());
+                    put(&format!("token{index}TxId"), token.tx.to_string());
                 }
                 put("lpTokenAmount", liquidity.to_string());
             }
@@ -153,7 +153,7 @@ fn sum(transfers: &[Transfer], id: AlkaneId) -> u128 {
     transfers.iter().filter(|transfer| transfer.id == id).map(|transfer| transfer.value).sum()
 }
 
-/// What came in and what went back, of every delegated call on a contract in a message that kept all.
+/// Incoming and returned alkanes of every delegated call on a contract in a successful message.
 pub(super) fn delegated(trace: &Trace, contract: AlkaneId) -> Vec<[Vec<Transfer>; 2]> {
     let calls = frames(trace).0.into_iter();
     let calls = calls.filter(|frame| frame.kind == CallKind::Delegate && frame.myself == contract);
@@ -163,7 +163,7 @@ pub(super) fn delegated(trace: &Trace, contract: AlkaneId) -> Vec<[Vec<Transfer>
 /// The pool of bitcoin and dollars.
 const DOLLARS: Pool = Pool { id: BTC_USD_POOL, tokens: [USD_TOKEN, WRAPPED_BITCOIN], height: 0 };
 
-/// What a call on the pool of bitcoin and dollars did.
+/// The operation of a call on the pool of bitcoin and dollars.
 fn dollars(frame: &Frame) -> Option<Doing> {
     if frame.myself != DOLLARS.id || frame.kind != CallKind::Delegate {
         return None;
@@ -175,7 +175,7 @@ fn dollars(frame: &Frame) -> Option<Doing> {
         1 => Some(Doing::Mint { amounts, liquidity: sum(went, DOLLARS.id) - sum(came, DOLLARS.id) }),
         2 | 3 => Some(Doing::Burn { amounts, liquidity: sum(came, DOLLARS.id) - sum(went, DOLLARS.id) }),
         5 => {
-            let moved = [0, 1].map(|place: usize| Transfer { id: DOLLARS.tokens[place], value: amounts[place] });
+            let moved = [0, 1].map(|index: usize| Transfer { id: DOLLARS.tokens[index], value: amounts[index] });
             let [first, second] = moved;
             Some(if gained[0] > 0 {
                 Doing::Swap { sold: first, bought: second }

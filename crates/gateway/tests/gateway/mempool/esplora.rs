@@ -20,7 +20,7 @@ async fn esplora_answers_from_the_live_set_and_asks_the_node_no_more() {
     let inserted = other.insert(&transaction, raw(&transaction), Origin::P2p, NOW).unwrap();
     assert_eq!(inserted.entry.fee, Some(10_000));
     drop(other);
-    // Not filled yet: the node is asked.
+    // Not filled yet: the node's mempool is used.
     add(&mempool, &transaction);
     let before = instance.result("esplora_address", json!([instance.payee])).await;
     assert_eq!(before["mempool_stats"]["tx_count"], 0);
@@ -54,7 +54,7 @@ async fn esplora_answers_from_the_live_set_and_asks_the_node_no_more() {
     let balance = instance.post("/v4/api/get-address-balance", body).await.json();
     assert_eq!(balance["data"]["unconfirmedBalance"], 300_000, "{balance}");
     assert_eq!(asked(), asked_before);
-    // The set is on its way to another block: what it holds may never confirm, so the node is asked again.
+    // The set is behind a block and may hold invalid transactions, so the node's mempool is used again.
     mempool.agreement().leave();
     let address = instance.result("esplora_address", json!([instance.miner])).await;
     assert_eq!(address["mempool_stats"]["tx_count"], 0);

@@ -14,8 +14,11 @@ async fn figure(instance: &Instance, name: &str) -> Option<f64> {
 }
 
 async fn expect(instance: &Instance, name: &str, value: f64) {
-    let told = figure(instance, name).await;
-    assert!(told.is_some_and(|told| (told - value).abs() < 1e-9), "{name}: {told:?} instead of {value}");
+    let reported = figure(instance, name).await;
+    assert!(
+        reported.is_some_and(|reported| (reported - value).abs() < 1e-9),
+        "{name}: {reported:?} instead of {value}"
+    );
 }
 
 #[allow(clippy::cast_precision_loss)] // small numbers
@@ -92,7 +95,7 @@ async fn operators_see_the_set_its_changes_its_feed_and_its_streams() {
     panic!("the subscriber is still counted");
 }
 
-/// How far the slowest of those who listen is behind.
+/// Lag of the slowest subscriber.
 #[tokio::test]
 async fn lag_is_that_of_the_slowest_who_listens() {
     let (_instance, mempool) = instance(Limits::default()).await;

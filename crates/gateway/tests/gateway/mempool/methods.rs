@@ -96,12 +96,12 @@ async fn no_answer_holds_more_than_five_thousand() {
         (json!({ "limit": MOST + 1 }), MOST),
         (json!({ "limit": 99_999 }), MOST),
     ] {
-        let told = result(&instance, "mempool_txids", params.clone()).await;
+        let reported = result(&instance, "mempool_txids", params.clone()).await;
         // In whatever order, each once and of the set.
-        let ids: HashSet<&str> = list(&told, "txids").iter().map(|id| id.as_str().unwrap()).collect();
-        assert_eq!((list(&told, "txids").len(), ids.len()), (length, length), "{params}");
+        let ids: HashSet<&str> = list(&reported, "txids").iter().map(|id| id.as_str().unwrap()).collect();
+        assert_eq!((list(&reported, "txids").len(), ids.len()), (length, length), "{params}");
         assert!(ids.iter().all(|id| known.contains(*id)), "{params}");
-        assert_eq!((&told["count"], &told["seq"]), (&json!(MOST + 2), &json!(MOST + 2)));
+        assert_eq!((&reported["count"], &reported["seq"]), (&json!(MOST + 2), &json!(MOST + 2)));
 
         let recent = result(&instance, "mempool_recent", params.clone()).await;
         let length = if params == json!({}) { 100 } else { length };
@@ -133,7 +133,7 @@ fn seqs(answer: &Value) -> Vec<u64> {
     list(answer, "entries").iter().map(|entry| entry["seq"].as_u64().unwrap()).collect()
 }
 
-/// One of as many transactions as a test wants; what it spends is not known.
+/// A distinct transaction per `number`; the output that it spends is unknown.
 fn unknown(number: usize) -> Transaction {
     let txid = bitcoin::Txid::hash(&number.to_le_bytes());
     crate::chain::payment(&[bitcoin::OutPoint { txid, vout: 0 }], &[(5_000, bitcoin::ScriptBuf::new())])
@@ -234,7 +234,7 @@ async fn pages_of_a_snapshot_follow_the_numbers_while_the_set_changes() {
         seen.extend(entries.iter().map(|entry| entry["seq"].as_u64().unwrap()));
         cursor = page["cursor"].as_u64().unwrap();
         pages += 1;
-        // What was read leaves, what is new comes at the end.
+        // Entries already read are removed, new ones are appended.
         mempool.drop_unknown(&[transaction(pages, 500).compute_txid()]);
         add(&mempool, &transaction(20 + pages, 500));
         if !page["has_more"].as_bool().unwrap() {
@@ -262,12 +262,12 @@ async fn the_histogram_counts_known_fees_by_ascending_floors() {
     }
     let unknown = bitcoin::OutPoint { txid: transaction(1, 500).compute_txid(), vout: 7 };
     add(&mempool, &crate::chain::payment(&[unknown], &[(5, bitcoin::ScriptBuf::new())]));
-    let told = result(&instance, "mempool_feerate_histogram", json!({"buckets": [0, 1, 2, 5, 10, 20, 50]})).await;
+    let reported = result(&instance, "mempool_feerate_histogram", json!({"buckets": [0, 1, 2, 5, 10, 20, 50]})).await;
     let expected = [(0u8, 0), (1, vsize), (2, 0), (5, 2 * vsize), (10, 0), (20, vsize), (50, 0)];
-    for (told, (floor, vbytes)) in told["histogram"].as_array().unwrap().iter().zip(expected) {
-        assert_eq!((told[0].as_f64(), told[1].as_u64()), (Some(f64::from(floor)), Some(vbytes)));
+    for (reported, (floor, vbytes)) in reported["histogram"].as_array().unwrap().iter().zip(expected) {
+        assert_eq!((reported[0].as_f64(), reported[1].as_u64()), (Some(f64::from(floor)), Some(vbytes)));
     }
-    assert_eq!((&told["fee_coverage"], &told["count"]), (&json!(0.8), &json!(5)));
+    assert_eq!((&reported["fee_coverage"], &reported["count"]), (&json!(0.8), &json!(5)));
     let default = result(&instance, "mempool_feerate_histogram", json!({})).await;
     let floors: Vec<f64> =
         default["histogram"].as_array().unwrap().iter().map(|row| row[0].as_f64().unwrap()).collect();
@@ -291,10 +291,10 @@ async fn an_admin_makes_a_transaction_visible_that_goes_to_no_node() {
     let ordinary = instance.post(&instance.keyed("/mempool/observe"), json!({"hex": hex}).to_string()).await;
     assert_eq!((ordinary.status, ordinary.json()["code"].as_str()), (403, Some("ADMIN_KEY_REQUIRED")));
     let before = unix_millis();
-    let told = instance.post(&path, json!({"hex": hex}).to_string()).await;
+    let reported = instance.post(&path, json!({"hex": hex}).to_string()).await;
     let after = unix_millis();
     let expected = json!({"txid": seen.compute_txid(), "seq": 1, "provisional": true, "known": false});
-    assert_eq!((told.status, told.json()), (200, expected));
+    assert_eq!((reported.status, reported.json()), (200, expected));
     let entry = result(&instance, "mempool_entry", json!({"txid": seen.compute_txid()})).await;
     assert_eq!((&entry["origin"], &entry["provisional"], &entry["fee"]), (&json!("edge"), &json!(true), &json!(700)));
     let first_seen = entry["first_seen"].as_u64().unwrap();

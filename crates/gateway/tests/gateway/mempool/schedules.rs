@@ -1,4 +1,4 @@
-//! Mirrors that come and go over real connections: whatever they miss, they end with the server's set.
+//! Mirrors that connect and disconnect over real connections: whatever they miss, they converge to the server's set.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const SET_BYTES: usize = 20_000;
 /// Longest wait for a frame that must come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// So many schedules, 10,000 with `PARAFFIN_LONG=1`.
+/// Number of schedules, 10,000 with `PARAFFIN_LONG=1`.
 fn schedules() -> u64 {
     if std::env::var_os("PARAFFIN_LONG").is_some() { 10_000 } else { 200 }
 }
@@ -46,7 +46,7 @@ impl Numbers {
     }
 }
 
-/// How often something happened, so that a run which tests nothing is noticed.
+/// Counters of events, to detect a run that tests nothing.
 #[derive(Debug, Default)]
 struct Tally {
     connects: u64,
@@ -60,7 +60,7 @@ struct Tally {
     frames: u64,
 }
 
-/// The server, its set, and what happens there.
+/// The server, its set, and its sequence of changes.
 struct Server {
     instance: Instance,
     mempool: Arc<Mempool>,
@@ -160,7 +160,7 @@ impl Server {
     }
 }
 
-/// A client that knows only what the surface answers.
+/// A client with only the data of the surface.
 #[derive(Default)]
 struct Mirror {
     stream: Option<Stream>,
@@ -232,7 +232,7 @@ impl Mirror {
         self.subscribe(numbers).await;
     }
 
-    /// Hears at most `count` frames, or all that there are.
+    /// Receives at most `count` frames, or all available ones.
     async fn hear(&mut self, count: u64, server: &mut Server, numbers: &mut Numbers, tally: &mut Tally) {
         let mut heard = 0;
         let begun = Instant::now();
@@ -355,7 +355,7 @@ async fn mirrors_that_come_and_go_over_connections_end_with_the_servers_set() {
     assert!(all.iter().all(|count| *count > 0), "{all:?}");
 }
 
-/// Memory for those who do not read has a bound, and others do not wait for them.
+/// Memory for clients that do not read is bounded, and others do not wait for them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_never_reads_is_cut_off_and_the_others_hear_everything() {
     const COUNT: u64 = 400;
@@ -388,7 +388,7 @@ async fn a_client_that_never_reads_is_cut_off_and_the_others_hear_everything() {
     }
     let begun = Instant::now();
     while mempool.subscribers().count() > 1 {
-        assert!(begun.elapsed() < PATIENCE, "whoever does not read is still served");
+        assert!(begun.elapsed() < PATIENCE, "a client that does not read is still served");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     attentive.say(&json!({"op": "ping"})).await;

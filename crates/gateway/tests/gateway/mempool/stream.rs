@@ -71,7 +71,7 @@ async fn a_client_that_was_away_is_told_what_it_missed_once_and_in_order() {
 }
 
 #[tokio::test]
-async fn a_block_is_told_after_what_it_removed_with_the_checksum() {
+async fn a_block_event_follows_its_removals_and_carries_the_checksum() {
     let (instance, mempool) = instance(Limits::default()).await;
     let [kept, mined] = [transaction(1, 500), transaction(2, 500)];
     add(&mempool, &kept);

@@ -38,7 +38,7 @@ async fn the_paths_answer_with_a_key_in_the_path_or_a_header_and_without_one() {
     assert_eq!((head.status, head.header("content-length")), (200, Some("1")));
 }
 
-/// What follows from confirmed blocks alone is not sent twice (docs/api.md, "Headers").
+/// Answers that depend on confirmed blocks alone are not sent twice (docs/api.md, "Headers").
 #[tokio::test]
 async fn an_answer_that_the_caller_has_is_not_sent_again() {
     let mut instance = with_tokens().await;
@@ -100,7 +100,7 @@ async fn a_balance_is_told_by_address_and_by_script() {
         let both = format!("{path}?ticker=ordi&address={}&pkscript={}", address(0), hex(0));
         assert_eq!(result(&instance, &both).await, expected);
     }
-    // What was paid as a fee came back, and what was sent arrived.
+    // The amount spent as a fee was refunded, and the amount sent arrived.
     let other = result(&instance, &format!("balance?ticker=ordi&address={}", address(1))).await;
     assert_eq!(
         other,
@@ -356,8 +356,8 @@ async fn the_hash_over_all_balances_is_computed_once_for_a_block() {
     ];
     lines.sort();
     let hash = sha256::Hash::hash(lines.join("|").as_bytes()).to_string();
-    let asked = (0..20).map(|_| result(&instance, "get_hash_of_all_current_balances"));
-    for answer in futures_util::future::join_all(asked).await {
+    let calls = (0..20).map(|_| result(&instance, "get_hash_of_all_current_balances"));
+    for answer in futures_util::future::join_all(calls).await {
         assert_eq!((&answer["current_balances_hash"], &answer["block_height"]), (&json!(hash), &json!(3)));
     }
 }
@@ -397,7 +397,7 @@ async fn the_routes_are_described_where_the_index_is_kept() {
     assert!(!without.text().contains("/opi/") && !without.text().contains("Brc20Event"));
 }
 
-/// What an answer has is what its description says, member by member.
+/// Answers have exactly the described members.
 #[tokio::test]
 async fn answers_have_the_members_of_their_description() {
     let instance = with_tokens().await;
@@ -415,8 +415,8 @@ async fn answers_have_the_members_of_their_description() {
         ("get_hash_of_all_current_balances", String::new()),
     ] {
         let answer = result(&instance, &format!("{path}?{query}")).await;
-        let told = &document["paths"][format!("/opi/v1/brc20/{path}")]["get"];
-        let schema = &told["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["result"];
+        let reported = &document["paths"][format!("/opi/v1/brc20/{path}")]["get"];
+        let schema = &reported["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["result"];
         check_members(path, &answer, schema, &document);
     }
 }

@@ -12,13 +12,13 @@ use crate::chain::{script_of, taproot};
 use crate::client::Response;
 use crate::instance::{Instance, Setup};
 
-/// A module that is given what happens to inscriptions.
-struct Told {
+/// A module with scripted events of inscriptions.
+struct ScriptedModule {
     tokens: Brc20Module,
     blocks: Vec<Vec<InscriptionEvent>>,
 }
 
-impl Module for Told {
+impl Module for ScriptedModule {
     fn schema(&self) -> ModuleSchema {
         ModuleSchema { id: MODULE, name: "ordinals", version: TABLES_VERSION, tables: &TABLES, reads: &[] }
     }
@@ -30,7 +30,7 @@ impl Module for Told {
 }
 
 pub(super) fn module(blocks: Vec<Vec<InscriptionEvent>>) -> Box<dyn Module> {
-    Box::new(Told { tokens: Brc20Module::new(Network::Regtest), blocks })
+    Box::new(ScriptedModule { tokens: Brc20Module::new(Network::Regtest), blocks })
 }
 
 pub(super) fn address(who: u8) -> String {
@@ -156,7 +156,7 @@ pub(super) async fn result(instance: &Instance, path: &str) -> serde_json::Value
     body["result"].clone()
 }
 
-/// Status and words of a request that fails.
+/// Status and message of a failed request.
 pub(super) async fn refused(instance: &Instance, path: &str) -> (u16, String) {
     let response = get(instance, path).await;
     let body = response.json();

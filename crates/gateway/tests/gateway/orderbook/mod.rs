@@ -1,4 +1,4 @@
-//! The orderbook surface: what any key reads, what admins feed, and the stream.
+//! The orderbook surface: reads of any key, ingest by admins, and the stream.
 
 mod rest;
 mod stream;
@@ -18,14 +18,14 @@ pub(super) const BOOK: &str = "orbitals:mainnet:book:*";
 pub(crate) const FIRE: &str = "orbitals:mainnet:module:fire-pos";
 
 /// An instance with an orderbook, and an admin key.
-pub(crate) struct Town {
+pub(crate) struct OrderbookFixture {
     pub(crate) instance: Instance,
     pub(super) orderbook: Arc<Orderbook>,
     pub(super) admin: String,
     _folder: tempfile::TempDir,
 }
 
-impl Town {
+impl OrderbookFixture {
     pub(super) async fn with(limits: Limits) -> Self {
         Self::of(limits, Setup::default()).await
     }
@@ -54,7 +54,7 @@ impl Town {
         self.instance.post(&format!("/v4/{}/orderbook/ingest", self.admin), body).await
     }
 
-    /// Events that are taken in.
+    /// Ingests events, which must be accepted.
     pub(crate) async fn ingest(&self, events: &Value) {
         let answer = self.post(&events.to_string()).await;
         let count = events.as_array().map_or(1, Vec::len);

@@ -1,4 +1,4 @@
-//! What a form says of an endpoint.
+//! The form of an endpoint.
 
 use paraffin_webhooks::{EndpointRecord, EndpointRequest, Start};
 use serde_json::value::to_raw_value;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::visitor::Fields;
 
-/// Kinds of events and what stands beside their boxes.
+/// Kinds of events and the labels of their boxes.
 const KINDS: [(&str, &str); 7] = [
     ("block", "Blocks"),
     ("address", "Activity of addresses"),
@@ -82,7 +82,7 @@ impl Typed {
         }
     }
 
-    /// The form that would make an endpoint as it is.
+    /// The form with the settings of an endpoint.
     pub(super) fn of_endpoint(endpoint: &EndpointRecord) -> Self {
         let filter: Value = serde_json::from_str(&endpoint.filter).unwrap_or_default();
         let entries = |list: &str| -> Vec<&str> {
@@ -96,7 +96,7 @@ impl Typed {
         }
     }
 
-    /// Whether a list of the form has anything.
+    /// Whether a list of the form has entries.
     pub(super) fn has_lists(&self) -> bool {
         self.lists.iter().any(|list| !list.text.is_empty())
     }
@@ -108,7 +108,7 @@ impl Typed {
             filter.insert("kinds".to_owned(), json!(kinds));
         }
         for list in &self.lists {
-            // Descriptors have commas of their own.
+            // Descriptors contain commas.
             let is_end = |symbol: char| match list.name {
                 "descriptors" => symbol == '\n',
                 _ => symbol == ',' || symbol.is_whitespace(),
@@ -134,7 +134,7 @@ impl Typed {
         Ok(Some(Start::Cursor(self.start.clone())))
     }
 
-    /// The endpoint that is asked for.
+    /// The request for a new endpoint.
     pub(super) fn request(&self) -> Result<EndpointRequest, Failure> {
         if self.url.is_empty() {
             return Err(Failure::Refused("Address: it is missing".to_owned()));
@@ -148,7 +148,7 @@ impl Typed {
         })
     }
 
-    /// What is to be changed of an endpoint: that in which the form differs from it.
+    /// The changes of an endpoint: the fields in which the form differs from it.
     pub(super) fn changes_of(&self, endpoint: &EndpointRecord) -> Result<EndpointRequest, Failure> {
         let is_same_filter = serde_json::from_str::<Value>(&endpoint.filter).is_ok_and(|same| same == self.filter());
         let EndpointRequest { url, filter, start, description } = self.request()?;

@@ -47,7 +47,7 @@ impl From<WebhookError> for Failure {
             WebhookError::NoSuchEndpoint => Self::Missing,
             WebhookError::Unavailable(reason) => Self::Away(reason.to_string()),
             WebhookError::NoRandomness(_) | WebhookError::Message(_) => Self::Away(error.to_string()),
-            // The reason is the operator's.
+            // The reason is for the operator only.
             WebhookError::Source(reason) => {
                 tracing::warn!(%reason, "a form of webhooks was refused");
                 Self::Refused("Events cannot be read at the moment: try again in some seconds.".to_owned())
@@ -59,7 +59,7 @@ impl From<WebhookError> for Failure {
     }
 }
 
-/// Where the page of an endpoint is.
+/// Path of the page of an endpoint.
 fn of_endpoint(id: EndpointId, account: AccountId) -> String {
     of_account(&format!("webhooks/{}", id.0), account)
 }
@@ -136,7 +136,7 @@ pub(super) async fn update(
     }
 }
 
-/// What a button of an endpoint's page does.
+/// Handles a button of an endpoint's page.
 pub(super) async fn act(
     State(site): State<Arc<SiteParts>>,
     Served(webhooks): Served,
@@ -167,7 +167,7 @@ pub(super) async fn act(
     Ok((status, show_one(&webhooks, &form.visitor, page.account, endpoint, shown)).into_response())
 }
 
-/// What came of a button.
+/// Result of a button.
 enum Done {
     Changed,
     Deleted,

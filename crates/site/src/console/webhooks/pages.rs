@@ -14,11 +14,11 @@ use crate::visitor::Visitor;
 /// Endpoints on a page.
 const ROWS_MAX: usize = 200;
 
-/// What a page shows beside what is stored.
+/// Parts of a page beside the stored data.
 #[derive(Default)]
 pub(super) struct Shown {
     pub(super) message: Option<Message>,
-    /// Of an endpoint that was made or whose secret was replaced just now.
+    /// The new secret of an endpoint that was just created or whose secret was rotated.
     pub(super) secret: Option<(EndpointId, SigningSecret)>,
     pub(super) typed: Typed,
 }
@@ -28,13 +28,13 @@ impl Shown {
         Self { typed, ..Self::default() }
     }
 
-    /// A form again, with what is wrong with it.
+    /// A form again, with its error.
     pub(super) fn refused(sentence: String, typed: Typed) -> Self {
         Self { message: Some(Message::error(sentence)), secret: None, typed }
     }
 }
 
-/// A secret that is shown this once.
+/// A secret, shown only once.
 struct Fresh {
     id: i64,
     secret: String,
@@ -64,7 +64,7 @@ pub(super) struct WebhooksPage {
     account: AccountRecord,
     choices: Vec<AccountRecord>,
     rows: Vec<Row>,
-    /// How many endpoints more there are.
+    /// Number of endpoints that are not shown.
     left_out: usize,
     fresh: Option<Fresh>,
     typed: Typed,
@@ -91,7 +91,7 @@ pub(super) struct WebhookPage {
     typed: Typed,
 }
 
-/// Whether messages are delivered, and why not; and whether the owner has something to mend.
+/// Delivery state as text, and whether the owner must act.
 fn state(endpoint: &EndpointRecord) -> (String, bool) {
     let since = moment_or(endpoint.failing_since, "some time");
     match endpoint.state {
@@ -152,7 +152,7 @@ pub(super) async fn show_all(
 ) -> Result<Page<WebhooksPage>, Failure> {
     let AccountPage { account, choices } = page;
     let mut endpoints = webhooks.list(account.id).await?;
-    // The newest first: it may be the one that was made just now.
+    // The newest first: it may be the one that was just created.
     endpoints.reverse();
     let left_out = endpoints.len().saturating_sub(ROWS_MAX);
     endpoints.truncate(ROWS_MAX);

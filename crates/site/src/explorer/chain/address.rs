@@ -1,4 +1,4 @@
-//! The page of an address: what it holds, and its history.
+//! The page of an address: its holdings and history.
 
 use askama::Template;
 use axum::extract::{Path, Query};

@@ -1,4 +1,4 @@
-//! Bytes of the chain as people read them: text where they are text, numbers where they may be numbers, else hexadecimal digits.
+//! Formatting of bytes of the chain: as text if printable, as numbers if their length allows it, else as hexadecimal digits.
 
 use std::fmt::Write as _;
 
@@ -8,13 +8,13 @@ use crate::html::grouped;
 /// Characters and digits of a value that are shown.
 const CHARACTERS_SHOWN: usize = 400;
 const DIGITS_SHOWN: usize = 512;
-/// How a revert begins, as Solidity has it: `Error(string)`.
+/// Selector of a revert in the convention of Solidity: `Error(string)`.
 const REVERT_SELECTOR: &str = "08c379a0";
 /// Length of a number in storage and answers, bytes, and how many are read.
 const NUMBER_BYTES: usize = 16;
 const NUMBERS_MAX: usize = 4;
 
-/// Some bytes.
+/// The readings of a byte string.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Bytes {
     /// The bytes as text, where they are printable; empty otherwise.
@@ -24,7 +24,7 @@ pub(super) struct Bytes {
     pub(super) numbers: String,
     /// Hexadecimal digits, cut off where they are many.
     pub(super) digits: String,
-    /// How many bytes there are.
+    /// Number of bytes.
     pub(super) length: String,
     pub(super) is_empty: bool,
 }
@@ -63,7 +63,7 @@ impl Bytes {
     }
 }
 
-/// The bytes of hexadecimal digits; `None` where they are none.
+/// The bytes of hexadecimal digits; `None` for any other text.
 pub(super) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
     if !digits.len().is_multiple_of(2) {
@@ -79,7 +79,7 @@ pub(super) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// Bytes that are text with more than a character that can be seen.
+/// The bytes as text, if that has more than one visible character.
 fn printable(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     let is_plain = |character: char| !character.is_control() || matches!(character, '\n' | '\t' | '\r');
@@ -117,7 +117,7 @@ mod tests {
         let either = Bytes::of("0x50635565");
         assert_eq!((&*either.text, &*either.numbers), ("PcUe", "1700094800"));
         assert!(Bytes::of("0x").is_empty);
-        // Text of controls, and digits that are none.
+        // Text of control characters, and invalid digits.
         assert_eq!(Bytes::of("0x0a0a").text, "");
         assert_eq!(Bytes::of("0xnone").text, "0xnone");
         assert_eq!(Bytes::of("0xabc").text, "0xabc");

@@ -12,7 +12,7 @@ pub(super) struct Id {
 }
 
 impl Id {
-    /// `block:tx`, or a dash for what is no id.
+    /// `block:tx`, or a dash for an invalid id.
     pub(super) fn name(&self) -> String {
         match (self.block.parse::<u128>(), self.tx.parse::<u128>()) {
             (Ok(block), Ok(tx)) => format!("{block}:{tx}"),
@@ -75,7 +75,7 @@ impl Return {
     }
 }
 
-/// A trace that was too large to be kept.
+/// A trace that was too large to be stored.
 #[derive(Deserialize)]
 pub(super) struct Omitted {
     pub(super) status: String,
@@ -84,7 +84,7 @@ pub(super) struct Omitted {
     pub(super) contracts: Vec<Id>,
 }
 
-/// A step of a trace as the API has it.
+/// A step of a trace as the API returns it.
 #[derive(Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "lowercase")]
 pub(super) enum Event {
@@ -94,7 +94,7 @@ pub(super) enum Event {
     Omitted(Omitted),
 }
 
-/// What happens within a call, in its order.
+/// Events within a call, in their order.
 pub(super) enum Child {
     /// The call with this index.
     Call(usize),
@@ -104,11 +104,11 @@ pub(super) enum Child {
     Answer(Return),
 }
 
-/// A call and what happens within it.
+/// A call and the events within it.
 pub(super) struct CallNode {
     pub(super) invoke: Invoke,
     pub(super) children: Vec<Child>,
-    /// How it ends; `None` where the trace does not say.
+    /// Its end; `None` where the trace has none.
     pub(super) end: Option<Return>,
     /// Calls below it, at any depth.
     pub(super) below: usize,
@@ -118,19 +118,19 @@ pub(super) struct CallNode {
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) calls: Vec<CallNode>,
-    /// What happens outside of all calls, and the calls that nothing called.
+    /// Events outside of all calls, and the top-level calls.
     pub(super) roots: Vec<Child>,
     pub(super) omitted: Option<Omitted>,
 }
 
 impl Tree {
-    /// Out of the events. What the host answers by itself, and calls that failed before a contract was entered, leave a return
+    /// Builds the tree from events. Answers of the host, and calls that failed before a contract was entered, have a return
     /// without an invocation and with fuel 0 (protocol B17); the last return is that of the message.
     pub(super) fn of(events: Vec<Event>) -> Self {
         let mut tree = Self::default();
         let mut open: Vec<usize> = Vec::new();
         let last = events.len().saturating_sub(1);
-        for (place, event) in events.into_iter().enumerate() {
+        for (index, event) in events.into_iter().enumerate() {
             match event {
                 Event::Create(id) => tree.append(&open, Child::Created(id)),
                 Event::Omitted(omitted) => tree.omitted = Some(omitted),
@@ -147,7 +147,7 @@ impl Tree {
                 }
                 Event::Return(end) => {
                     let fuel = open.last().and_then(|top| tree.calls.get(*top)).map_or(0, |call| call.invoke.fuel);
-                    let is_answer = place != last && (open.len() <= 1 || (end.fuel_used == 0 && fuel != 0));
+                    let is_answer = index != last && (open.len() <= 1 || (end.fuel_used == 0 && fuel != 0));
                     let top = if is_answer { None } else { open.pop() };
                     match top.and_then(|top| tree.calls.get_mut(top)) {
                         Some(call) => call.end = Some(end),
@@ -170,7 +170,7 @@ impl Tree {
         self.calls.is_empty() && self.omitted.is_none()
     }
 
-    /// How the message ended.
+    /// Status of the message.
     pub(super) fn outcome(&self) -> &str {
         if let Some(omitted) = &self.omitted {
             return &omitted.status;
@@ -180,7 +180,7 @@ impl Tree {
     }
 }
 
-/// A number of the chain that is no amount, such as an opcode.
+/// A plain number of the chain, such as an opcode.
 pub(super) fn integer(digits: &str) -> String {
     digits.parse::<u128>().map_or_else(|_| text::clean(digits, 40), |number| number.to_string())
 }

@@ -1,4 +1,4 @@
-//! What contracts of a page are called, and what their operations mean: a few of them, so that a page makes few calls.
+//! Names of contracts and of their operations on a page: only a few are looked up, so that a page makes few calls.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use crate::api::Call;
 use crate::explorer::{Reader, text};
 use crate::failure::Failure;
 
-/// Tokens and contracts that one page asks about.
+/// Tokens and contracts that one page looks up.
 const TOKENS_ASKED: usize = 3;
 const MANIFESTS_ASKED: usize = 3;
 const IMPLEMENTATIONS_ASKED: usize = 2;
-/// Operation by which a proxy asks its beacon for the implementation.
+/// Operation by which a proxy queries its beacon for the implementation.
 const BEACON_IMPLEMENTATION: &str = "32765";
-/// Ids among which they are chosen.
+/// Candidate ids for these look-ups.
 const IDS_MAX: usize = 32;
 /// Most decimals of an amount: those of a byte.
 const DECIMALS_MAX: u32 = 255;
@@ -31,7 +31,7 @@ struct TokenDetails {
     decimals: Option<u32>,
 }
 
-/// What a contract is called.
+/// Names of a token.
 #[derive(Default)]
 pub(super) struct Token {
     pub(super) name: String,
@@ -39,7 +39,7 @@ pub(super) struct Token {
     decimals: u32,
 }
 
-/// What a contract says of its operations.
+/// The manifest of a contract: its operations.
 #[derive(Deserialize)]
 struct Manifest {
     #[serde(default)]
@@ -66,7 +66,7 @@ struct Parameter {
     kind: String,
 }
 
-/// Names for a page.
+/// Names of the contracts on a page.
 #[derive(Default)]
 pub(super) struct Contracts {
     tokens: HashMap<String, Token>,
@@ -76,7 +76,7 @@ pub(super) struct Contracts {
 }
 
 impl Contracts {
-    /// Asks what contracts and tokens of some traces are called.
+    /// Looks up names of contracts and tokens in traces.
     pub(super) async fn of(trees: &[&Tree], reader: &Reader) -> Result<Self, Failure> {
         let mut contracts = Self::default();
         let calls = || trees.iter().flat_map(|tree| &tree.calls);
@@ -117,7 +117,7 @@ impl Contracts {
         Ok(())
     }
 
-    /// A proxy runs the operations of another contract in its own name: the one that its beacon answers, or its storage names.
+    /// A proxy runs the code of another contract in its own context: the one that its beacon returns, or that its storage names.
     async fn ask_implementations(&mut self, trees: &[&Tree], reader: &Reader) -> Result<(), Failure> {
         let mut proxies: Vec<(String, Option<String>)> = Vec::new();
         for call in trees.iter().flat_map(|tree| &tree.calls) {
@@ -125,7 +125,7 @@ impl Contracts {
             let opcode = call.invoke.context.inputs.first().map_or("", String::as_str);
             if call.invoke.kind == "delegatecall"
                 && self.method(&id, opcode).is_none()
-                && !proxies.iter().any(|(known, _)| *known == id)
+                && !proxies.iter().any(|(proxy, _)| *proxy == id)
             {
                 proxies.push((id.clone(), beacon_answer(trees, &id)));
             }
@@ -147,7 +147,7 @@ impl Contracts {
         Ok(())
     }
 
-    /// What a contract is called, or empty: its token, else what it says of itself.
+    /// Name of a contract, or empty: of its token, else of its manifest.
     pub(super) fn name(&self, id: &str) -> String {
         let token = self.tokens.get(id).map(|token| token.name.as_str()).filter(|name| !name.is_empty());
         let manifest = || self.manifests.get(id).map(|manifest| manifest.contract.as_str());
@@ -159,7 +159,7 @@ impl Contracts {
         self.implementations.get(id).cloned().unwrap_or_default()
     }
 
-    /// An amount with its unit; in base units where nothing is known of the token.
+    /// An amount with its unit; in base units for an unknown token.
     pub(super) fn amount(&self, id: &str, digits: &str) -> String {
         match self.tokens.get(id) {
             Some(token) => text::amount_text(digits, token.decimals),
@@ -225,7 +225,7 @@ fn note(ids: &mut Vec<String>, id: String) {
     }
 }
 
-/// What the beacon of a proxy answers in a trace.
+/// The answer of a proxy's beacon in a trace.
 fn beacon_answer(trees: &[&Tree], proxy: &str) -> Option<String> {
     trees.iter().find_map(|tree| {
         let calls = tree.calls.iter().filter(|call| call.invoke.context.myself.name() == proxy);
@@ -233,11 +233,11 @@ fn beacon_answer(trees: &[&Tree], proxy: &str) -> Option<String> {
             Child::Call(index) => tree.calls.get(*index),
             Child::Created(_) | Child::Answer(_) => None,
         });
-        let mut asked = below.filter(|call| {
+        let mut queries = below.filter(|call| {
             call.invoke.kind == "staticcall"
                 && call.invoke.context.inputs.first().is_some_and(|opcode| opcode == BEACON_IMPLEMENTATION)
         });
-        contract_id(&asked.find_map(|call| call.end.as_ref())?.response.data)
+        contract_id(&queries.find_map(|call| call.end.as_ref())?.response.data)
     })
 }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_implementation_is_what_the_beacon_answers() {
+    fn the_implementation_is_the_answer_of_the_beacon() {
         let mut beacon = invoke("staticcall", "7", 5);
         beacon["data"]["context"]["inputs"] = json!(["32765"]);
         let implementation = format!("0x04{}c0ea0b{}", "00".repeat(15), "00".repeat(13));

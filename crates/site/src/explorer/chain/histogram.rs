@@ -1,16 +1,16 @@
-//! The histogram of feerates as a drawing.
+//! The histogram of fee rates as a drawing.
 
 use svg::Document;
 use svg::node::element::{Group, Line, Rectangle, Text, Title};
 
 use crate::explorer::text;
 
-/// Size of the drawing, and what is left free for the labels below and above the bars.
+/// Size of the drawing, and the margins for labels below and above the bars.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 220.0;
 const BELOW: f64 = 24.0;
 const ABOVE: f64 = 18.0;
-/// Part of its column that a bar takes.
+/// Width of a bar relative to its column.
 const BAR_PART: f64 = 0.8;
 /// Most bars that are drawn.
 const BARS_MAX: usize = 64;
@@ -20,10 +20,10 @@ const BARS_MAX: usize = 64;
 pub(super) struct Bar {
     /// Feerates, such as `2 to 3`.
     pub(super) range: String,
-    /// Where it begins.
+    /// Lower bound of its fee rates.
     lower: String,
     vbytes: f64,
-    /// The virtual bytes, for people.
+    /// The virtual bytes, as text.
     pub(super) amount: String,
 }
 

@@ -1,4 +1,4 @@
-//! What an address holds beside bitcoin: alkanes, runes, BRC-20 and inscriptions.
+//! Holdings of an address beside bitcoin: alkanes, runes, BRC-20 and inscriptions.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// Rows of each list.
 const SHOWN: usize = 50;
-/// BRC-20 tokens whose balance is asked for, and events in which they are looked for.
+/// BRC-20 tokens whose balance is requested, and events that are searched for their tickers.
 const TICKERS_ASKED: usize = 4;
 const EVENTS_READ: usize = 100;
 /// Decimal places of the amounts of BRC-20.
@@ -28,19 +28,19 @@ pub(super) struct Holding {
     pub(super) amount: String,
 }
 
-/// A list of what an address holds, or why it is not shown.
+/// One kind of holdings, or why it is not shown.
 #[derive(Default)]
 pub(super) struct List {
     pub(super) title: &'static str,
-    /// Names the list within its page.
+    /// Id of the list on its page.
     pub(super) id: &'static str,
     pub(super) rows: Vec<Holding>,
-    /// Why it is not shown, or what is left out.
+    /// Why it is not shown, or how many rows are left out.
     pub(super) sentence: String,
 }
 
 impl List {
-    /// The rows, or the sentence of a list that is not answered.
+    /// The rows, or the sentence of a failed call.
     fn of<T>(title: &'static str, id: &'static str, part: Part<Vec<T>>, row: impl Fn(&T) -> Holding) -> Self {
         match part {
             Ok(all) => Self {
@@ -91,7 +91,7 @@ struct TickerBalance {
     available_balance: String,
 }
 
-/// Asks for everything that an address holds.
+/// Reads all holdings of an address.
 pub(super) async fn holdings(address: &str, reader: &Reader) -> Result<Vec<List>, Failure> {
     let alkanes = Call::rest("get-alkanes-by-address", &json!({ "address": address }));
     let alkanes = reader.part::<Vec<AlkaneBalance>>(alkanes).await?;

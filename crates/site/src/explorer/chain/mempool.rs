@@ -1,4 +1,4 @@
-//! The page of the mempool: how much waits at which feerates, what a fee has to be, and what came newest.
+//! The page of the mempool: a histogram of fee rates, fee estimates, and the newest transactions.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -13,11 +13,11 @@ use crate::explorer::{Reader, View, text};
 use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};
 
-/// Seconds after which the page is loaded again.
+/// Reload interval of the page, seconds.
 const REFRESH_SECONDS: u32 = 5;
-/// Where the bars of the histogram begin, satoshis for one virtual byte.
+/// Lower bounds of the histogram's bars, satoshis per virtual byte.
 const BUCKETS: [f64; 16] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 200.0, 500.0];
-/// Blocks within which a transaction is wanted.
+/// Targets of fee estimates, blocks.
 const TARGETS: [u32; 7] = [1, 3, 6, 12, 24, 144, 1_008];
 /// Virtual bytes of a payment from one output to two, all with taproot.
 const PAYMENT_VBYTES: f64 = 154.0;
@@ -31,7 +31,7 @@ const NEWEST: usize = 30;
 pub(in crate::explorer) struct FeeEstimates(serde_json::Map<String, Value>);
 
 impl FeeEstimates {
-    /// Satoshis for one virtual byte, for a block among so many.
+    /// Satoshis per virtual byte for a confirmation within `blocks`.
     pub(in crate::explorer) fn for_target(&self, blocks: u32) -> Option<f64> {
         self.0.get(&blocks.to_string())?.as_f64()
     }
@@ -94,7 +94,7 @@ struct Replacements {
     replacements: Vec<Replacement>,
 }
 
-/// A transaction that left for a later one.
+/// The replacement of a transaction.
 #[derive(Deserialize)]
 pub(super) struct Replacement {
     /// Milliseconds.
@@ -103,7 +103,7 @@ pub(super) struct Replacement {
     by: ReplacementSide,
 }
 
-/// One of the two.
+/// The replaced or the replacing transaction.
 #[derive(Deserialize)]
 pub(super) struct ReplacementSide {
     pub(super) txid: String,
@@ -111,7 +111,7 @@ pub(super) struct ReplacementSide {
     fee: Option<u64>,
 }
 
-/// The newest replacements, or those that the parameters name; for people of the instance alone.
+/// The newest replacements, or those that the parameters name; only for signed-in users.
 pub(super) async fn replacements(reader: &Reader, params: Value) -> Result<Part<Vec<Replacement>>, Failure> {
     let call = Call::keyed_rpc("mempool", "mempool_replacements", params);
     Ok(reader.part::<Replacements>(call).await?.map(|answer| answer.replacements))
@@ -124,7 +124,7 @@ impl ReplacementSide {
 }
 
 impl Replacement {
-    /// What became of the one that left.
+    /// A sentence about the replaced transaction.
     pub(super) fn sentence(&self, reader: &Reader) -> String {
         let (by, age) = (text::clean(&self.by.txid, 64), reader.age(self.at.div_euclid(1_000)));
         format!("This transaction was replaced {age} by {by}, which pays {} sat/vB.", self.by.feerate())
@@ -134,7 +134,7 @@ impl Replacement {
 struct ReplacementRow {
     age: String,
     moment: String,
-    /// Id and feerate of the one that left, and of the one in its place.
+    /// Id and fee rate of the replaced and of the replacing transaction.
     replaced: (String, String, String),
     by: (String, String, String),
 }
@@ -162,7 +162,7 @@ struct Row {
     tags: Vec<&'static str>,
 }
 
-/// What a fee buys.
+/// A fee for a confirmation target.
 struct Offer {
     within: String,
     time: String,
@@ -184,7 +184,7 @@ struct MempoolPage {
     replaced: Vec<ReplacementRow>,
     newest: Vec<Row>,
     newest_sentence: String,
-    /// Whether it is known when they came.
+    /// Whether their arrival times are known.
     has_details: bool,
 }
 
@@ -234,7 +234,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         newest = reader.part::<Vec<Entry>>(Call::rpc("esplora_mempool:recent", json!([]))).await?;
         replacements.push("Sign in to see how many transactions came and left, and which were replaced.".to_owned());
     }
-    // Where the surface is away, what everyone is answered serves.
+    // Without the mempool surface, the public Esplora data is shown.
     let bars = bars.unwrap_or_else(|_: String| Bar::of_buckets(&regrouped(&totals.fee_histogram)));
     let (newest, newest_sentence) = match newest {
         Ok(entries) => (entries.iter().take(NEWEST).map(|entry| Row::of(entry, &reader)).collect(), String::new()),

@@ -27,7 +27,7 @@ pub(super) struct Message {
     pub(super) is_success: bool,
     pub(super) calls: String,
     pub(super) lines: Vec<Line>,
-    /// What stands in the place of the trace.
+    /// Sentence that replaces the trace.
     pub(super) sentence: String,
 }
 

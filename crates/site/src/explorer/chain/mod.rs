@@ -42,7 +42,7 @@ pub(super) fn routes() -> Router<Arc<SiteParts>> {
         .route("/explorer/reorgs", get(reorgs::page))
 }
 
-/// Names and values of a query. One that is there twice is read once.
+/// Names and values of a query; only the first of a repeated name is read.
 type Pairs = Vec<(String, String)>;
 
 /// The first value of a name in a query.
@@ -55,7 +55,7 @@ fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A text in a query or a path: all but letters and digits as percent and two digits.
+/// A text, percent-encoded for a query or a path.
 pub(super) fn percent(text: &str) -> String {
     use std::fmt::Write as _;
     let mut encoded = String::with_capacity(text.len());

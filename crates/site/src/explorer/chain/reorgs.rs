@@ -10,7 +10,7 @@ use crate::explorer::{Reader, View, text};
 use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};
 
-/// Branches of the page, and those whose header is asked for.
+/// Branches on the page, and those whose header is requested.
 const SHOWN: usize = 50;
 const HEADERS_ASKED: usize = 8;
 /// Reorganisations of the page, and blocks of each.
@@ -36,7 +36,7 @@ struct Header {
     time: i64,
 }
 
-/// What the index followed.
+/// Reorganisations that the index followed.
 #[derive(Deserialize)]
 pub(super) struct Followed {
     reorgs: Vec<Reorganisation>,
@@ -60,9 +60,9 @@ struct LeftBlock {
     replaced_by: Option<String>,
 }
 
-/// A block that left, with what took its place.
+/// A disconnected block, with its replacement.
 struct LeftRow {
-    /// Of the first block of a reorganisation: how many blocks left.
+    /// Number of disconnected blocks, on the first row of a reorganisation.
     depth: Option<String>,
     fork: String,
     height: String,
@@ -77,7 +77,7 @@ struct Row {
     hash: String,
     short_hash: String,
     height: String,
-    /// The last block that the branch has in common with the chain.
+    /// The last common block of the branch and the chain.
     fork: String,
     length: String,
     status: &'static str,
@@ -96,12 +96,12 @@ struct Reorgs {
     left_out: String,
 }
 
-/// The API's list of what the index followed.
+/// The call for the reorganisations that the index followed.
 pub(super) fn followed_call(limit: u32) -> Call {
     Call::get(format!("/v4/api/reorgs?limit={limit}"))
 }
 
-/// The blocks of all that was followed, and a sentence about them.
+/// The rows of all disconnected blocks, and a sentence about them.
 fn left_rows(reader: &Reader, followed: &Followed) -> (Vec<LeftRow>, String) {
     let mut rows = Vec::new();
     for reorganisation in &followed.reorgs {
@@ -137,7 +137,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         Ok(followed) => left_rows(&reader, followed),
         Err(sentence) => (Vec::new(), sentence.clone()),
     };
-    // The node may be away; what the index followed is shown all the same.
+    // The node may be unavailable; the reorganisations of the index are shown nevertheless.
     let tips = reader.part::<Vec<ChainTip>>(Call::rpc("btc_getchaintips", json!([]))).await?;
     let (tips, branches_sentence) = match tips {
         Ok(tips) if tips.iter().any(ChainTip::is_branch) => (tips, String::new()),
@@ -147,9 +147,9 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
     let mut branches: Vec<ChainTip> = tips.into_iter().filter(ChainTip::is_branch).collect();
     branches.sort_by_key(|tip| std::cmp::Reverse(tip.height));
     let mut rows = Vec::new();
-    for (place, tip) in branches.iter().take(SHOWN).enumerate() {
+    for (index, tip) in branches.iter().take(SHOWN).enumerate() {
         let mut row = Row::of(tip);
-        if place < HEADERS_ASKED && super::is_hash(&tip.hash) {
+        if index < HEADERS_ASKED && super::is_hash(&tip.hash) {
             let header = reader.part::<Header>(Call::rpc("btc_getblockheader", json!([tip.hash]))).await?;
             if let Ok(header) = header {
                 row.age = reader.age(header.time);

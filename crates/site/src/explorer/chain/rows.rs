@@ -1,4 +1,4 @@
-//! Transactions as the API has them, and as rows of a table.
+//! Transactions in the form of the API, and as rows of a table.
 
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ pub(in crate::explorer) struct Transaction {
     pub(super) status: Status,
 }
 
-/// What a transaction spends.
+/// An input of a transaction.
 #[derive(Deserialize)]
 pub(super) struct Input {
     pub(super) txid: String,
@@ -49,7 +49,7 @@ pub(super) struct Output {
     pub(super) value: u64,
 }
 
-/// In which block something is.
+/// Confirmation status.
 #[derive(Deserialize, Default)]
 pub(super) struct Status {
     pub(super) confirmed: bool,
@@ -74,7 +74,7 @@ impl Transaction {
         self.vout.iter().fold(0, |sum, output| sum.saturating_add(output.value))
     }
 
-    /// What an address gains by it, satoshis: less than nothing where it pays.
+    /// Change of an address's balance, satoshis; negative where it pays.
     pub(super) fn change_of(&self, address: &str) -> i128 {
         let own = |output: &&Output| output.scriptpubkey_address.as_deref() == Some(address);
         let gained: i128 = self.vout.iter().filter(own).map(|output| i128::from(output.value)).sum();
@@ -103,7 +103,7 @@ pub(super) fn signed_bitcoin(sats: i128) -> String {
 pub(in crate::explorer) struct TransactionRow {
     pub(in crate::explorer) txid: String,
     pub(in crate::explorer) short_txid: String,
-    /// What stands out about it, such as `coinbase`.
+    /// A label such as `coinbase`.
     pub(in crate::explorer) tags: Vec<String>,
     /// Contracts that it calls.
     pub(in crate::explorer) calls: Vec<stones::CallSummary>,
@@ -116,7 +116,7 @@ pub(in crate::explorer) struct TransactionRow {
     pub(in crate::explorer) height: String,
     pub(in crate::explorer) age: String,
     pub(in crate::explorer) moment: String,
-    /// What the address of the page gains by it, and whether it pays.
+    /// Change of the balance of the page's address, and whether it pays.
     pub(in crate::explorer) change: String,
     pub(in crate::explorer) is_loss: bool,
 }
@@ -154,7 +154,7 @@ impl TransactionRow {
         !self.calls.is_empty()
     }
 
-    /// The same on the page of an address.
+    /// Adds the change of an address's balance, for the page of the address.
     #[must_use]
     pub(super) fn for_address(mut self, transaction: &Transaction, address: &str) -> Self {
         let change = transaction.change_of(address);

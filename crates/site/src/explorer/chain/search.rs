@@ -1,4 +1,4 @@
-//! Search: by the form of what was typed, then by names.
+//! Search: by the form of the query, then by names.
 
 use askama::Template;
 use axum::extract::Query;
@@ -16,16 +16,16 @@ use crate::explorer::{AskError, Reader, View, text};
 use crate::failure::Failure;
 use crate::html::Page;
 
-/// Longest text that is searched for, characters: longer than an address, a hash or a name.
+/// Longest query, characters: longer than an address, a hash or a name.
 const QUERY_MAX: usize = 200;
-/// Tokens and pools of an answer.
-const FOUND_MAX: usize = 20;
+/// Tokens and pools that are read from an answer.
+const HITS_MAX: usize = 20;
 const NAME_MAX: usize = 60;
 /// Longest name of a rune, and longest ticker, bytes.
 const RUNE_NAME_MAX: usize = 28;
 const TICKER_BYTES_MAX: usize = 6;
 
-/// Something that was found.
+/// A search hit.
 struct Hit {
     kind: &'static str,
     path: String,
@@ -45,21 +45,21 @@ struct SearchPage {
     view: View,
     wanted: String,
     hits: Vec<Hit>,
-    /// What is wrong with the text, or empty.
+    /// Error of the query, or empty.
     sentence: String,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct SearchResults {
     #[serde(default)]
-    tokens: Vec<FoundToken>,
+    tokens: Vec<TokenHit>,
     #[serde(default)]
-    pools: Vec<FoundPool>,
+    pools: Vec<PoolHit>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct FoundToken {
+struct TokenHit {
     alkane_id: Id,
     name: Option<String>,
     symbol: Option<String>,
@@ -67,7 +67,7 @@ struct FoundToken {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct FoundPool {
+struct PoolHit {
     pool_id: Id,
     pool_name: Option<String>,
 }
@@ -111,7 +111,7 @@ pub(super) async fn page(Query(query): Query<Pairs>, reader: Reader) -> Result<R
     Ok((status, Page(page)).into_response())
 }
 
-/// Whether something is there; an answer that cannot be had is a failure of the page only when the caller asked too much.
+/// Whether an object exists; a failed call fails the page only when the caller is rate-limited.
 async fn exists(call: Call, reader: &Reader) -> Result<bool, Failure> {
     Ok(reader.part::<IgnoredAny>(call).await?.is_ok())
 }
@@ -164,7 +164,7 @@ async fn by_number(number: u32, reader: &Reader) -> Result<Vec<Hit>, Failure> {
     if reader.tip().height.is_some_and(|tip| number <= tip) {
         hits.push(Hit::new("Block", format!("/explorer/block/{number}"), &number.to_string()));
     }
-    // As the path of `ord` has it, a number is text.
+    // `ord` takes the number as text.
     let call = Call::rpc("ord_inscription", json!([number.to_string()]));
     if let Ok(inscription) = reader.part::<Inscription>(call).await?
         && let Some(id) = inscription_id(&inscription.id)
@@ -179,12 +179,12 @@ async fn by_number(number: u32, reader: &Reader) -> Result<Vec<Hit>, Failure> {
 /// Tokens, contracts, pools, runes and BRC-20 tokens.
 async fn by_name(wanted: &str, reader: &Reader) -> Result<Vec<Hit>, Failure> {
     let mut hits = Vec::new();
-    let params = json!({ "searchQuery": wanted, "limit": FOUND_MAX });
-    if let Ok(found) = reader.part::<Found>(Call::rest("global-alkanes-search", &params)).await? {
-        let pools = found.pools.iter().take(FOUND_MAX);
+    let params = json!({ "searchQuery": wanted, "limit": HITS_MAX });
+    if let Ok(results) = reader.part::<SearchResults>(Call::rest("global-alkanes-search", &params)).await? {
+        let pools = results.pools.iter().take(HITS_MAX);
         let pools: Vec<Hit> =
             pools.filter_map(|pool| named("Pool", "pool", &pool.pool_id, pool.pool_name.as_deref(), None)).collect();
-        let tokens = found.tokens.iter().take(FOUND_MAX).filter_map(|token| {
+        let tokens = results.tokens.iter().take(HITS_MAX).filter_map(|token| {
             named("Token", "token", &token.alkane_id, token.name.as_deref(), token.symbol.as_deref())
         });
         // The token of a pool has the pool's own id.
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_told_apart() {
+    fn forms_are_distinguished() {
         assert_eq!(contract_id("02:0").as_deref(), Some("2:0"));
         for text in ["2", "2:", ":0", "2:+1", "2:0:1", "2:-1", &format!("2:{}", "9".repeat(40))] {
             assert_eq!(contract_id(text), None, "{text}");

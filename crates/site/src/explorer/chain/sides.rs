@@ -1,4 +1,4 @@
-//! The two sides of a transaction: what it spends and what it makes.
+//! Inputs and outputs of a transaction.
 
 use serde::Deserialize;
 
@@ -12,11 +12,11 @@ pub(super) const SIDE_ROWS: usize = 50;
 const ITEMS_SHOWN: usize = 6;
 /// Digits of a script that are shown.
 const SCRIPT_SHOWN: usize = 600;
-/// How an inscription, and the code of a contract, stand in a script: `OP_FALSE OP_IF` and their marks.
+/// Envelope prefixes of an inscription and of contract code in a script: `OP_FALSE OP_IF` and their marks.
 const INSCRIPTION_ENVELOPE: &str = "0063036f7264";
 const CONTRACT_ENVELOPE: &str = "00630342494e";
 
-/// What spends an output.
+/// The spend of an output.
 #[derive(Deserialize, Default)]
 pub(super) struct Spend {
     pub(super) spent: bool,
@@ -31,26 +31,26 @@ pub(super) struct Side {
     /// Empty where the script has none.
     pub(super) address: String,
     pub(super) short_address: String,
-    /// What stands in the place of an address.
+    /// Label instead of an address.
     pub(super) label: String,
     /// Kind of the script.
     pub(super) kind: String,
-    /// What the witness reveals, or empty.
+    /// Content that the witness reveals, or empty.
     pub(super) reveals: String,
     pub(super) value: String,
-    /// The transaction that made what is spent, with the number of its output, or that spends it; empty where there is none.
+    /// The transaction that created the spent output, with its output number, or that spends it; empty where there is none.
     pub(super) txid: String,
     pub(super) short_txid: String,
     pub(super) vout: String,
-    /// Whether nothing has spent the output; unknown where spends are not answered.
+    /// Whether the output is known to be unspent.
     pub(super) is_unspent: bool,
-    /// What an `OP_RETURN` says.
+    /// Data of an `OP_RETURN`.
     pub(super) data: Option<Bytes>,
     /// Names and texts of scripts and witnesses.
     pub(super) scripts: Vec<(String, String)>,
 }
 
-/// The kind of a script, as people call it.
+/// The common name of a script type.
 fn kind(output: &Output) -> String {
     let name = match output.scriptpubkey_type.as_str() {
         "p2pk" => "P2PK",
@@ -95,7 +95,7 @@ impl Side {
             side.vout = input.vout.to_string();
         }
         if side.kind == "P2TR" {
-            // A witness of more than one item, the annex apart, spends by a script.
+            // A witness of more than one item, without the annex, is a script-path spend.
             let items = input.witness.iter().filter(|item| !item.starts_with("50")).count();
             if items > 1 { "P2TR script path" } else { "P2TR key path" }.clone_into(&mut side.kind);
         }
@@ -132,7 +132,7 @@ impl Side {
     }
 }
 
-/// Letters and digits alone, as an address in a link has to be.
+/// Whether a text has only letters and digits, as required of an address in a link.
 pub(super) fn is_address(text: &str) -> bool {
     (14..=100).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
@@ -142,8 +142,8 @@ fn scripts(input: &Input) -> Vec<(String, String)> {
     if !input.scriptsig.is_empty() {
         scripts.push(("Script signature".to_owned(), text::clean(&input.scriptsig, SCRIPT_SHOWN)));
     }
-    for (place, item) in input.witness.iter().take(ITEMS_SHOWN).enumerate() {
-        let name = format!("Witness {place}, {} bytes", item.len() / 2);
+    for (index, item) in input.witness.iter().take(ITEMS_SHOWN).enumerate() {
+        let name = format!("Witness {index}, {} bytes", item.len() / 2);
         scripts.push((name, if item.is_empty() { "empty".to_owned() } else { text::clean(item, SCRIPT_SHOWN) }));
     }
     if input.witness.len() > ITEMS_SHOWN {
@@ -152,7 +152,7 @@ fn scripts(input: &Input) -> Vec<(String, String)> {
     scripts
 }
 
-/// What an `OP_RETURN` pushes, one push after the other.
+/// The pushed data of an `OP_RETURN`, concatenated.
 fn op_return(script: &str) -> Bytes {
     let Some(bytes) = hex_bytes(script) else { return Bytes::of(script) };
     let mut pushed = Vec::new();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_op_return_says_is_text() {
+    fn the_data_of_an_op_return_is_text() {
         let side = Side::output(0, &output("op_return", "6a14706172616666696e206e6f746520343933323131", None), None);
         assert_eq!(side.data.unwrap().text, "paraffin note 493211");
         // A push that is longer than the script.
@@ -200,7 +200,7 @@ mod tests {
         );
         assert!(Side::output(1, &to, Some(&spend(false, None))).is_unspent);
         assert!(!Side::output(1, &to, None).is_unspent);
-        // Nothing that is no hash or address becomes a link.
+        // Only hashes and addresses become links.
         let hostile = output("\u{202e}kind", "", Some("\"><script>alert(1)</script>"));
         let side = Side::output(1, &hostile, Some(&spend(true, Some("../x"))));
         assert_eq!((&*side.txid, &*side.address, &*side.kind), ("", "", "kind"));

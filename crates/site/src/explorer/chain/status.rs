@@ -1,4 +1,4 @@
-//! The state of the instance: how far its parts are, and what they read from.
+//! The status of the instance: the heights of its parts, and their data sources.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};

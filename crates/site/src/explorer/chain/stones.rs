@@ -10,7 +10,7 @@ use super::rows::Output;
 use crate::explorer::text;
 use crate::html::grouped;
 
-/// How the script of a runestone begins: `OP_RETURN OP_13`.
+/// Prefix of the script of a runestone: `OP_RETURN OP_13`.
 const RUNESTONE_PREFIX: &str = "6a5d";
 /// Longest script that is decoded for a page, bytes.
 const SCRIPT_BYTES_MAX: usize = 16_384;
@@ -29,7 +29,7 @@ pub(in crate::explorer) struct CallSummary {
     pub(in crate::explorer) opcode: String,
 }
 
-/// What a row of a table has of the runestone of its transaction.
+/// Summary of a transaction's runestone for a row of a table.
 #[derive(Default)]
 pub(super) struct Summary {
     pub(super) tags: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct Summary {
 /// A decoded runestone as the page of its transaction shows it.
 #[derive(Default)]
 pub(super) struct Runestone {
-    /// Why there is nothing more to show.
+    /// Why the runestone cannot be shown, or empty.
     pub(super) sentence: String,
     /// Names and values.
     pub(super) facts: Vec<(&'static str, String)>,
@@ -68,7 +68,7 @@ pub(super) struct Stone {
     pub(super) is_run: bool,
 }
 
-/// What the outputs have; `None` without a runestone, an error where it is too long.
+/// The runestone of the outputs; `None` without one, an error with its length where it is too long.
 fn artifact(outputs: &[Output]) -> Option<Result<Artifact, usize>> {
     let first = outputs.iter().find(|output| output.scriptpubkey.starts_with(RUNESTONE_PREFIX))?;
     let length = first.scriptpubkey.len() / 2;
@@ -89,7 +89,7 @@ fn artifact(outputs: &[Output]) -> Option<Result<Artifact, usize>> {
     Artifact::read(&transaction).map(Ok)
 }
 
-/// For the row of a transaction.
+/// Decodes a summary for the row of a transaction.
 pub(super) fn summary(outputs: &[Output]) -> Summary {
     let mut summary = Summary::default();
     match artifact(outputs) {
@@ -124,7 +124,7 @@ pub(super) fn summary(outputs: &[Output]) -> Summary {
     summary
 }
 
-/// For the page of a transaction.
+/// Decodes a runestone for the page of a transaction.
 pub(super) fn decode(outputs: &[Output]) -> Option<Runestone> {
     let mut shown = Runestone::default();
     match artifact(outputs)? {
@@ -161,7 +161,7 @@ pub(super) fn decode(outputs: &[Output]) -> Option<Runestone> {
             let edicts = base.edicts.iter().take(EDICTS_SHOWN);
             shown.edicts = edicts
                 .map(|edict| {
-                    [edict.id.to_string(), units(edict.amount), place(u128::from(edict.output), outputs.len())]
+                    [edict.id.to_string(), units(edict.amount), output_name(u128::from(edict.output), outputs.len())]
                 })
                 .collect();
             shown.edicts_left_out = left_out(base.edicts.len(), EDICTS_SHOWN, "edicts");
@@ -183,10 +183,10 @@ pub(super) fn decode(outputs: &[Output]) -> Option<Runestone> {
 impl Stone {
     fn of(stone: &Protostone, index: usize, output_count: usize) -> Self {
         let mut facts = Vec::new();
-        let output = |vout: Option<u32>| vout.map(|vout| place(u128::from(vout), output_count));
-        facts.extend(output(stone.pointer).map(|place| ("Pointer", place)));
-        facts.extend(output(stone.refund).map(|place| ("Refund", place)));
-        facts.extend(output(stone.from).map(|place| ("From", place)));
+        let output = |vout: Option<u32>| vout.map(|vout| output_name(u128::from(vout), output_count));
+        facts.extend(output(stone.pointer).map(|name| ("Pointer", name)));
+        facts.extend(output(stone.refund).map(|name| ("Refund", name)));
+        facts.extend(output(stone.from).map(|name| ("From", name)));
         facts.extend(stone.burn.map(|protocol| ("Burn", format!("protocol {protocol}"))));
         let is_alkanes = stone.protocol_tag == ALKANES_PROTOCOL;
         let call = if is_alkanes { Cellpack::decode(&stone.message).ok() } else { None };
@@ -208,7 +208,7 @@ impl Stone {
                 .take(EDICTS_SHOWN)
                 .map(|edict| {
                     let id = format!("{}:{}", edict.id.block, edict.id.tx);
-                    [id, units(edict.amount.0), place(edict.output, output_count)]
+                    [id, units(edict.amount.0), output_name(edict.output, output_count)]
                 })
                 .collect(),
             edicts_left_out: left_out(stone.edicts.len(), EDICTS_SHOWN, "edicts"),
@@ -232,13 +232,13 @@ pub(super) fn inputs_text(inputs: &[u128]) -> String {
     texts.join(", ")
 }
 
-/// An amount of base units of an edict, where 0 stands for all.
+/// An amount of an edict in base units; 0 means all.
 fn units(amount: u128) -> String {
     if amount == 0 { "all".to_owned() } else { text::amount(amount, 0) }
 }
 
 /// An output by its number, or the protostone whose shadow output it is.
-fn place(vout: u128, output_count: usize) -> String {
+fn output_name(vout: u128, output_count: usize) -> String {
     let outputs = output_count as u128;
     match vout {
         vout if vout < outputs => format!("output {vout}"),
@@ -310,9 +310,9 @@ mod tests {
 
     #[test]
     fn outputs_are_named() {
-        assert_eq!(place(1, 3), "output 1");
-        assert_eq!(place(3, 3), "3: all outputs");
-        assert_eq!(place(4, 3), "protostone 1 (shadow output 4)");
-        assert!(place(u128::MAX, 0).starts_with("protostone "));
+        assert_eq!(output_name(1, 3), "output 1");
+        assert_eq!(output_name(3, 3), "3: all outputs");
+        assert_eq!(output_name(4, 3), "protostone 1 (shadow output 4)");
+        assert!(output_name(u128::MAX, 0).starts_with("protostone "));
     }
 }

@@ -7,31 +7,31 @@ use super::stones::{inputs_text, left_out, to_i128};
 use crate::explorer::text;
 use crate::html::grouped;
 
-/// Calls of a trace that a page shows, and how deep.
+/// Shown calls of a trace, and their depth.
 const CALLS_SHOWN: usize = 200;
 const DEPTH_SHOWN: usize = 24;
-/// Depth below which calls are not indented any more, and from which they are closed.
+/// Depth below which calls are no longer indented, and from which they are collapsed.
 const DEPTH_INDENTED: usize = 8;
 const DEPTH_OPEN: usize = 3;
-/// Calls below the open levels that make a trace too long to open it whole.
+/// Calls below the open levels above which a trace is not fully expanded.
 const CALLS_OPEN: usize = 40;
 /// Amounts and stored values of one call.
 const TRANSFERS_SHOWN: usize = 16;
 const STORED_SHOWN: usize = 16;
-/// What the engine reports for a message that used all the fuel it had.
+/// Value that the engine reports for a message that used all of its fuel.
 const ALL_FUEL: u64 = u64::MAX;
 
 /// A line of a trace: calls open and close around what they contain.
 pub(super) enum Line {
     /// A call begins.
     Open(Box<CallView>),
-    /// The newest call that is open ends.
+    /// The innermost open call ends.
     Close,
     /// A contract was created.
     Created(String),
-    /// The host answers by itself: whether well, and what.
+    /// The host answers by itself: success, and data.
     Answer(bool, Bytes),
-    /// What is not shown: a sentence.
+    /// A sentence about omitted lines.
     LeftOut(String),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct CallView {
     pub(super) kind: String,
     pub(super) contract: String,
     pub(super) name: String,
-    /// The contract whose code runs, where it is another one.
+    /// The contract whose code runs, if it differs.
     pub(super) implementation: String,
     /// The caller, or empty for the message.
     pub(super) caller: String,
@@ -83,7 +83,7 @@ impl Moved {
     }
 }
 
-/// Work that is left while a tree is walked.
+/// Pending work of the traversal of a tree.
 enum Step<'t> {
     Child(&'t Child, usize),
     Close,

@@ -1,4 +1,4 @@
-//! The page of a transaction: what it is, which contracts it calls and what they do, what it spends and makes.
+//! The page of a transaction: facts, contract calls with traces, inputs and outputs.
 
 use askama::Template;
 use axum::extract::{Path, Query};
@@ -17,7 +17,7 @@ use crate::explorer::{AskError, Reader, View, text};
 use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};
 
-/// Links to the records before and after those that are shown; empty where there are none.
+/// Links to the previous and next records; empty where there are none.
 #[derive(Default)]
 struct Pager {
     before: String,
@@ -122,7 +122,7 @@ pub(super) async fn page(
     .into_response())
 }
 
-/// The record from which a list is shown: one that there is, or the first.
+/// The first shown record of a list: the requested one if it exists, else the first.
 fn offset(wanted: Option<&str>, count: usize) -> usize {
     wanted.and_then(|wanted| wanted.parse().ok()).filter(|wanted| *wanted < count).unwrap_or(0)
 }
@@ -174,14 +174,14 @@ fn locktime(locktime: u32) -> String {
     }
 }
 
-/// When a transaction that waits may be in a block.
+/// Expected confirmation time of an unconfirmed transaction.
 async fn delay(transaction: &Transaction, reader: &Reader) -> Result<String, Failure> {
     let Some(fee) = transaction.fee else { return Ok(String::new()) };
     let estimates = reader.part::<Value>(Call::rpc("esplora_fee-estimates", json!([]))).await?;
     Ok(estimates.map(|estimates| blocks_until(&estimates, fee, transaction.weight)).unwrap_or_default())
 }
 
-/// The least target whose feerate a transaction pays.
+/// The lowest target, in blocks, whose fee rate a transaction pays.
 fn blocks_until(estimates: &Value, fee_sats: u64, weight: u64) -> String {
     let Some(estimates) = estimates.as_object() else { return String::new() };
     #[allow(clippy::cast_precision_loss)] // a feerate, for a comparison with estimates

@@ -10,13 +10,13 @@ use super::{VALUE_MAX, count};
 pub(super) struct Scale {
     low: f64,
     high: f64,
-    /// Where `low` is drawn, and where `high`.
+    /// Positions of `low` and `high`.
     from: f64,
     to: f64,
 }
 
 impl Scale {
-    /// A scale over some values, never of no extent.
+    /// A scale over some values, with a non-zero extent.
     pub(super) fn over(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
@@ -34,7 +34,7 @@ impl Scale {
         Self { low, high, from, to }
     }
 
-    /// The same with some air on both sides, but not below zero where nothing is.
+    /// Adds a margin on both sides, but not below zero for non-negative values.
     pub(super) fn with_air(mut self) -> Self {
         let air = (self.high - self.low) * 0.06;
         self.low = if self.low >= 0.0 { (self.low - air).max(0.0) } else { self.low - air };
@@ -76,7 +76,7 @@ fn round_step(least: f64) -> f64 {
         }
 }
 
-/// A value with as many places as tell it from the next one.
+/// A value with as many decimal places as the step needs.
 fn value_label(value: f64, step: f64) -> String {
     let size = value.abs();
     if size < step / 2.0 {
@@ -124,7 +124,7 @@ const TIME_STEPS: [i64; 16] = [
     365 * 86_400,
 ];
 
-/// Round moments from one Unix second to another, at most so many, with their labels.
+/// Round times between two Unix seconds, at most `most`, with their labels.
 pub(super) fn time_ticks(from: i64, to: i64, most: usize) -> Vec<(i64, String)> {
     let span = to.saturating_sub(from).max(0);
     let parts = i64::try_from(most.max(1)).unwrap_or(1);

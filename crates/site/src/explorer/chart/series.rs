@@ -4,9 +4,9 @@ use svg::node::element::path::Data;
 use svg::node::element::{Group, Path, Rectangle};
 
 use super::axis::{Scale, moment, time_ticks, value};
-use super::{Caption, DATA_MAX, Drawing, Layout, TOP, count, drawing, float, label, mark, plot, rounded, segment};
+use super::{Caption, DATA_MAX, Drawing, Layout, TOP, count, drawing, label, mark, plot, rounded, segment, to_f64};
 
-/// The trades of a while.
+/// The trades of an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candle {
     /// Its beginning, Unix seconds.
@@ -15,7 +15,7 @@ pub(crate) struct Candle {
     pub(crate) high: f64,
     pub(crate) low: f64,
     pub(crate) close: f64,
-    /// What was traded.
+    /// Traded volume.
     pub(crate) volume: f64,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Point {
     pub(crate) value: f64,
 }
 
-/// What is bid or asked for at a price.
+/// The amount bid or asked at a price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Level {
     pub(crate) price: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Bar {
     pub(crate) value: f64,
 }
 
-/// Part of a plot's height that is for volumes.
+/// Share of a plot's height for volumes.
 const VOLUME_SHARE: f64 = 0.2;
 
 /// Candles with their volumes below; `seconds` is how long each of them lasts.
@@ -61,12 +61,12 @@ pub(crate) fn candles(caption: &Caption, candles: &[Candle], seconds: i64) -> Dr
         let prices = Scale::over(prices, prices_end, 0.0).with_air();
         let volumes =
             Scale::over(drawn.iter().map(|candle| candle.volume).chain([0.0]), height, height * (1.0 - VOLUME_SHARE));
-        let times = Scale::over([float(from), float(to)].into_iter(), 0.0, width);
-        let candle_width = (times.at(float(from.saturating_add(seconds))) - times.at(float(from))).clamp(1.2, 26.0);
+        let times = Scale::over([to_f64(from), to_f64(to)].into_iter(), 0.0, width);
+        let candle_width = (times.at(to_f64(from.saturating_add(seconds))) - times.at(to_f64(from))).clamp(1.2, 26.0);
         let body_width = (candle_width * 0.7).max(1.0);
         let mut plot = plot(layout);
         for candle in &drawn {
-            let middle = times.at(float(candle.time.saturating_add(seconds / 2)));
+            let middle = times.at(to_f64(candle.time.saturating_add(seconds / 2)));
             let class = if candle.close >= candle.open { "mark rise" } else { "mark fall" };
             let (top, bottom) = (prices.at(candle.open.max(candle.close)), prices.at(candle.open.min(candle.close)));
             let volume = volumes.at(candle.volume);
@@ -114,33 +114,32 @@ pub(crate) fn line(caption: &Caption, points: &[Point]) -> Drawing {
         let (width, height) = (layout.plot_width(), layout.plot_height());
         let values = Scale::over(drawn.iter().map(|point| point.value), height, 0.0).with_air();
         let times = if from == to {
-            Scale::over([float(from) - 1.0, float(from) + 1.0].into_iter(), 0.0, width)
+            Scale::over([to_f64(from) - 1.0, to_f64(from) + 1.0].into_iter(), 0.0, width)
         } else {
-            Scale::over([float(from), float(to)].into_iter(), 0.0, width)
+            Scale::over([to_f64(from), to_f64(to)].into_iter(), 0.0, width)
         };
-        let places: Vec<(f64, f64)> =
-            drawn.iter().map(|point| (times.at(float(point.time)), values.at(point.value))).collect();
+        let positions: Vec<(f64, f64)> =
+            drawn.iter().map(|point| (times.at(to_f64(point.time)), values.at(point.value))).collect();
         let mut plot = plot(layout);
-        if let (Some(path), Some(first), Some(last)) = (path_through(&places), places.first(), places.last()) {
+        if let (Some(path), Some(first), Some(last)) = (path_through(&positions), positions.first(), positions.last()) {
             let area = path.clone().line_to((rounded(last.0), rounded(height)));
             let area = area.line_to((rounded(first.0), rounded(height))).close();
             plot = plot.add(Path::new().set("class", "area").set("d", area));
             plot = plot.add(Path::new().set("class", "line").set("d", path));
         }
-        for (point, place) in drawn.iter().zip(&places) {
+        for (point, position) in drawn.iter().zip(&positions) {
             let sentence = format!("{}: {}", moment(point.time), value(point.value));
-            plot = plot.add(mark(place.0, sentence).add(spot(*place, drawn.len() == 1)));
+            plot = plot.add(mark(position.0, sentence).add(spot(*position, drawn.len() == 1)));
         }
         let group = values_grid(layout, values, height);
         times_grid(group, layout, times, (from, to), !drawn.is_empty()).add(plot)
     })
 }
 
-/// How many times the middle price, or what part of it, a level may be to be drawn: one absurd order must not hide the others.
+/// Maximum ratio of a drawn level to the median price, in both directions: one absurd order must not hide the others.
 const FAR: f64 = 5.0;
 
-/// How much is bid for at a price or more, and asked for at a price or less. Levels may come in any order; those far from the
-/// others are left out.
+/// Cumulative bids at a price or more, and asks at a price or less. Levels may be in any order; outliers are left out.
 pub(crate) fn depth(caption: &Caption, bids: &[Level], asks: &[Level]) -> Drawing {
     let near = near(bids.iter().chain(asks).map(|level| level.price));
     let bids = sums(bids, true, &near);
@@ -162,10 +161,10 @@ pub(crate) fn depth(caption: &Caption, bids: &[Level], asks: &[Level]) -> Drawin
             path = path.line_to((rounded(end), rounded(height)));
             plot = plot.add(Path::new().set("class", class).set("d", path));
             for level in levels {
-                let place = (prices.at(level.price), amounts.at(level.amount));
+                let position = (prices.at(level.price), amounts.at(level.amount));
                 let sentence = format!("{} {verb} up to {}", value(level.amount), value(level.price));
                 let sentence = if end == 0.0 { sentence.replace("up to", "from") } else { sentence };
-                plot = plot.add(mark(place.0, sentence).add(spot(place, levels.len() == 1)));
+                plot = plot.add(mark(position.0, sentence).add(spot(position, levels.len() == 1)));
             }
         }
         let mut group = values_grid(layout, amounts, height);
@@ -210,17 +209,17 @@ pub(crate) fn bars(caption: &Caption, bars: &[Bar]) -> Drawing {
     })
 }
 
-/// A line through places.
-fn path_through(places: &[(f64, f64)]) -> Option<Data> {
-    let first = places.first()?;
+/// A path through positions.
+fn path_through(positions: &[(f64, f64)]) -> Option<Data> {
+    let first = positions.first()?;
     let mut path = Data::new().move_to((rounded(first.0), rounded(first.1)));
-    for place in places.iter().skip(1) {
-        path = path.line_to((rounded(place.0), rounded(place.1)));
+    for position in positions.iter().skip(1) {
+        path = path.line_to((rounded(position.0), rounded(position.1)));
     }
     Some(path)
 }
 
-/// What is pointed at in a chart of a line; seen where there is no line.
+/// The pointer target of a datum in a line chart; visible where there is no line.
 fn spot(at: (f64, f64), is_seen: bool) -> Rectangle {
     let size = 5.0;
     Rectangle::new()
@@ -231,7 +230,7 @@ fn spot(at: (f64, f64), is_seen: bool) -> Rectangle {
         .set("height", size)
 }
 
-/// The prices that are drawn together.
+/// The range of prices that are drawn.
 fn near(prices: impl Iterator<Item = f64>) -> std::ops::RangeInclusive<f64> {
     let mut prices: Vec<f64> = prices.filter(|price| price.is_finite()).collect();
     prices.sort_by(f64::total_cmp);
@@ -278,7 +277,7 @@ fn times_grid(mut group: Group, layout: Layout, times: Scale, span: (i64, i64), 
         return group.add(label("tick x", middle.0, middle.1, "no data".to_owned()));
     }
     for (at, text) in time_ticks(span.0, span.1, layout.ticks_x) {
-        let x = times.at(float(at));
+        let x = times.at(to_f64(at));
         group = group.add(segment("grid up", (x, TOP), (x, TOP + layout.plot_height())));
         let edge = 24.0;
         if (edge..=layout.plot_width() - edge / 2.0).contains(&x) {
@@ -300,7 +299,7 @@ mod tests {
         Candle { time, open: price, high: price * 1.1, low: price * 0.9, close: price * 1.05, volume: price }
     }
 
-    /// What holds for every drawing.
+    /// Checks the invariants of every drawing.
     fn check(drawing: &Drawing) -> String {
         let text = drawing.to_string();
         for word in ["NaN", "inf", "style=", "<script"] {
@@ -358,7 +357,7 @@ mod tests {
 
     #[test]
     fn drawings_are_bounded() {
-        let many: Vec<Point> = (0..50_000).map(|time| Point { time, value: float(time) }).collect();
+        let many: Vec<Point> = (0..50_000).map(|time| Point { time, value: to_f64(time) }).collect();
         let text = check(&line(&caption(), &many));
         assert!(text.matches("class=\"mark\"").count() <= 2 * (DATA_MAX + 1) && text.contains("49,999"));
         let many: Vec<Candle> = (0..50_000).map(|time| candle(time, 1.0)).collect();

@@ -1,11 +1,11 @@
-//! Bytes of contracts as people read them.
+//! Formatting of bytes of contracts.
 
 use super::super::text;
 
 /// Longest text and longest line of hexadecimal digits that is shown, characters.
 const SHOWN_MAX: usize = 2_000;
 
-/// Bytes, in every way in which they can be read.
+/// All readings of a byte string.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) size: usize,
@@ -40,7 +40,7 @@ impl Reading {
     /// In one line of a table.
     pub(super) fn line(&self) -> String {
         if let (1 | 4 | 8 | 16, Some(number)) = (self.size, &self.number) {
-            // As long as integers are, and perhaps a word by chance.
+            // Of the length of an integer, and text perhaps by chance.
             let word = self.text.as_ref().map(|text| format!(" “{text}”")).unwrap_or_default();
             return format!("{number}{word}");
         }
@@ -49,7 +49,7 @@ impl Reading {
     }
 }
 
-/// An integer whose lowest byte is the first; at most 16 bytes are looked at.
+/// A little-endian integer of at most 16 bytes.
 fn integer(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |sum, byte| sum << 8 | u128::from(*byte))
 }

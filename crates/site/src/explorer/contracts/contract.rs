@@ -21,7 +21,7 @@ const PAIRS: u64 = 20;
 const HELD_MAX: usize = 50;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     view: Option<String>,
     inputs: Option<String>,
     key: Option<String>,
@@ -82,10 +82,10 @@ struct Contract {
     source: Part<Verification>,
 }
 
-/// A contract: what it is, what it answers, what it stores.
-pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) -> Result<Response, Failure> {
+/// A contract: facts, views, and storage.
+pub(super) async fn page(reader: Reader, id: Path<String>, query: Query<PageQuery>) -> Result<Response, Failure> {
     let id = AlkaneId::of_path(&id)?;
-    let asked = asked.0;
+    let query = query.0;
     let id_text = id.to_string();
     let token: Token = reader.ask(Call::rest("get-alkane-details", &json!({ "alkaneId": id_text }))).await?;
     let pool: Part<PoolRecord> = reader.part(Call::rest("get-pool-details", &json!({ "poolId": id_text }))).await?;
@@ -95,11 +95,11 @@ pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) 
     let inventory: Part<Inventory> = reader.part(Call::rpc("alkanes_getinventory", json!([id_text]))).await?;
     let pairs = json!({ "alkaneId": id_text, "limit": PAIRS });
     let pairs: Part<Pairs> = reader.part(Call::rest("get-token-pairs", &pairs)).await?;
-    let typed = views::Typed { view: kept(asked.view), inputs: kept(asked.inputs) };
+    let typed = views::Typed { view: typed_text(query.view), inputs: typed_text(query.inputs) };
     let outcome = if typed.view.is_empty() { None } else { Some(views::call(&reader, id, &typed).await?) };
-    let stored = storage::Typed { key: kept(asked.key), page: asked.keys };
+    let stored = storage::Typed { key: typed_text(query.key), page: query.keys };
     let storage = storage::read(&reader, id, &stored).await?;
-    let source = source::read(&reader, id, asked.file.as_deref()).await?;
+    let source = source::read(&reader, id, query.file.as_deref()).await?;
 
     let coin = token.coin();
     let pool = pool.ok();
@@ -139,8 +139,8 @@ pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) 
     .into_response())
 }
 
-/// What was typed into a field, as far as it is looked at.
-fn kept(typed: Option<String>) -> String {
+/// The text of a field, trimmed and cut.
+fn typed_text(typed: Option<String>) -> String {
     typed.unwrap_or_default().chars().take(2_100).collect()
 }
 

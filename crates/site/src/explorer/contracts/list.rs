@@ -16,7 +16,7 @@ use crate::html::{Page, grouped};
 const ROWS: u64 = 50;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     page: Option<String>,
     sort: Option<String>,
     q: Option<String>,
@@ -60,7 +60,7 @@ impl From<&Token> for Row {
     }
 }
 
-/// An order: its word in the address, its title, and how the API names it.
+/// An order: its value in the URL, its title, and its name in the API.
 struct Order {
     word: &'static str,
     title: &'static str,
@@ -89,20 +89,25 @@ struct List {
 }
 
 /// All contracts.
-pub(super) async fn contracts(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
-    list(&reader, asked.0, false, &[NEWEST, OLDEST, NAME, HOLDERS]).await
+pub(super) async fn contracts(reader: Reader, query: Query<PageQuery>) -> Result<Response, Failure> {
+    list(&reader, query.0, false, &[NEWEST, OLDEST, NAME, HOLDERS]).await
 }
 
 /// All alkanes, the most traded first.
-pub(super) async fn tokens(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
-    list(&reader, asked.0, true, &[VOLUME, HOLDERS, NAME, NEWEST]).await
+pub(super) async fn tokens(reader: Reader, query: Query<PageQuery>) -> Result<Response, Failure> {
+    list(&reader, query.0, true, &[VOLUME, HOLDERS, NAME, NEWEST]).await
 }
 
-async fn list(reader: &Reader, asked: Asked, is_tokens: bool, orders: &'static [Order]) -> Result<Response, Failure> {
-    let page = PageOf::new(asked.page.as_deref(), ROWS);
-    let order = orders.iter().find(|order| asked.sort.as_deref() == Some(order.word)).or_else(|| orders.first());
+async fn list(
+    reader: &Reader,
+    query: PageQuery,
+    is_tokens: bool,
+    orders: &'static [Order],
+) -> Result<Response, Failure> {
+    let page = PageOf::new(query.page.as_deref(), ROWS);
+    let order = orders.iter().find(|order| query.sort.as_deref() == Some(order.word)).or_else(|| orders.first());
     let order = order.ok_or(Failure::Missing)?;
-    let q: String = asked.q.unwrap_or_default().trim().chars().take(100).collect();
+    let q: String = query.q.unwrap_or_default().trim().chars().take(100).collect();
     let mut body = json!({ "limit": ROWS, "offset": page.offset(), "sortBy": order.sort_by, "order": order.direction });
     if !q.is_empty()
         && let Some(members) = body.as_object_mut()
@@ -110,7 +115,7 @@ async fn list(reader: &Reader, asked: Asked, is_tokens: bool, orders: &'static [
         members.insert("searchQuery".to_owned(), json!(q));
     }
     let tokens: Tokens = reader.ask(Call::rest("get-alkanes", &body)).await?;
-    let (place, path) = if is_tokens { ("tokens", "/explorer/tokens") } else { ("contracts", "/explorer/contracts") };
+    let (section, path) = if is_tokens { ("tokens", "/explorer/tokens") } else { ("contracts", "/explorer/contracts") };
     let encoded_q = encoded(&q);
     let address = format!("{path}?sort={}&q={encoded_q}&page=", order.word);
     Ok(Page(List {
@@ -122,7 +127,7 @@ async fn list(reader: &Reader, asked: Asked, is_tokens: bool, orders: &'static [
         sort: order.word,
         q,
         encoded_q,
-        view: reader.view(place),
+        view: reader.view(section),
     })
     .into_response())
 }

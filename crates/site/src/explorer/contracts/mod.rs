@@ -28,7 +28,7 @@ pub(crate) fn routes() -> Router<Arc<SiteParts>> {
         .route("/explorer/token/{id}", get(token::page))
 }
 
-/// What the API says of an alkane and its contract.
+/// An alkane and its contract, as the API returns them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Token {
@@ -65,7 +65,7 @@ impl Token {
         Coin::new(self.id, self.name.as_deref(), self.symbol.as_deref(), self.decimals)
     }
 
-    /// Prices of the API are of 10^8 base units; this is what they are multiplied by for a whole one.
+    /// Factor from prices of the API, which are of 10^8 base units, to prices of a whole unit.
     fn price_factor(&self) -> f64 {
         1e-8 / self.coin().unit()
     }

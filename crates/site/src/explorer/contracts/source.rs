@@ -1,14 +1,14 @@
-//! Whether the source of a contract is known, and its files.
+//! The verified source of a contract, and its files.
 
 use serde::Deserialize;
 
 use super::super::alkane::{AlkaneId, encoded};
 use super::super::{Part, Reader, text};
-use crate::api::{Call, KEY_PLACE};
+use crate::api::{Call, KEY_PLACEHOLDER};
 use crate::failure::Failure;
 use crate::html::grouped;
 
-/// Most files that are listed, most lines of one that are shown, and how long these may be.
+/// Maximum of listed files, of shown lines of a file, and of characters of a line.
 const FILES_MAX: usize = 400;
 const LINES_MAX: usize = 4_000;
 const LINE_MAX: usize = 400;
@@ -66,11 +66,11 @@ struct Blob {
     text: Option<String>,
 }
 
-/// What a page shows of a source.
+/// The verified source on a page.
 pub(super) struct Verification {
     pub(super) verified: bool,
     pub(super) verdict: String,
-    /// Names and values of what is known of it.
+    /// Names and values of its facts.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) files: Part<Vec<File>>,
     pub(super) left_out: String,
@@ -81,14 +81,14 @@ pub(super) struct Verification {
 /// A file of a source.
 pub(super) struct File {
     pub(super) path: String,
-    /// The path as a part of an address.
+    /// The path, percent-encoded for a URL.
     pub(super) address: String,
     pub(super) size: String,
 }
 
-/// Reads what is known of a contract's source, and one of its files.
+/// Reads the verification of a contract, and one of its files.
 pub(super) async fn read(reader: &Reader, id: AlkaneId, file: Option<&str>) -> Result<Part<Verification>, Failure> {
-    let base = format!("/api/v1/{KEY_PLACE}/source/{}/{}", id.block(), id.tx());
+    let base = format!("/api/v1/{KEY_PLACEHOLDER}/source/{}/{}", id.block(), id.tx());
     let source: Part<SourceAnswer> = reader.part(Call::get(base.clone())).await?;
     let source = match source {
         Ok(answer) => answer.source,
@@ -138,7 +138,7 @@ impl From<&Node> for File {
     }
 }
 
-/// A file in lines that pass for nothing else.
+/// A file as cleaned and bounded lines.
 fn plain(blob: &Blob) -> Part<String> {
     match &blob.text {
         Some(content) if !blob.binary => {

@@ -13,19 +13,19 @@ use crate::failure::Failure;
 
 /// Keys of a page.
 const ROWS: u64 = 25;
-/// Longest key that is asked for, bytes.
+/// Longest accepted key, bytes.
 const KEY_BYTES_MAX: usize = 1_024;
 
-/// What was asked of the storage, as it was typed.
+/// The form of the storage, as it was typed.
 #[derive(Default)]
 pub(super) struct Typed {
     pub(super) key: String,
     pub(super) page: Option<String>,
 }
 
-/// What a page shows of a storage.
+/// The storage on a page.
 pub(super) struct Storage {
-    /// The key that was asked for, with its value.
+    /// The requested key, with its value.
     pub(super) value: Option<Part<Reading>>,
     pub(super) keys: Part<Keys>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Keys {
 /// A key and its value.
 pub(super) struct Row {
     pub(super) key: String,
-    /// The key as a part of an address.
+    /// The key, percent-encoded for a URL.
     pub(super) address: String,
     pub(super) value: String,
     pub(super) size: usize,
@@ -78,13 +78,13 @@ struct KeyedKey {
     last_txid: Option<String>,
 }
 
-/// Reads what was asked for.
+/// Reads the requested key or a page of keys.
 pub(super) async fn read(reader: &Reader, id: AlkaneId, typed: &Typed) -> Result<Storage, Failure> {
     let value = if typed.key.is_empty() { None } else { Some(value(reader, id, &typed.key).await?) };
     let page = PageOf::new(typed.page.as_deref(), ROWS);
     let address = format!("/explorer/contract/{id}?keys=");
     let keys = if page.offset() == 0 && !reader.is_signed_in() {
-        // The first keys are there for everyone; one more than is shown says whether there are more.
+        // The first keys need no API key; one extra row shows whether there are more.
         let body = json!({ "alkane": id.to_string(), "limit": ROWS + 1 });
         let keys: Part<OpenKeys> = reader.part(Call::rest("get-keys", &body)).await?;
         keys.map(|keys| {
@@ -94,9 +94,9 @@ pub(super) async fn read(reader: &Reader, id: AlkaneId, typed: &Typed) -> Result
                 .map(|key| (key.key_hex.clone(), Row::new(&key.key_hex, &key.value, key.last_txid.as_deref())))
                 .collect();
             rows.sort_by(|one, other| one.0.cmp(&other.0));
-            let found = rows.len() as u64;
-            let mut links = page.links(&address, found, "#storage");
-            if found > ROWS {
+            let count = rows.len() as u64;
+            let mut links = page.links(&address, count, "#storage");
+            if count > ROWS {
                 links.shown = format!("the first {ROWS}");
             }
             Keys { rows: rows.into_iter().take(ROWS as usize).map(|(_, row)| row).collect(), links }

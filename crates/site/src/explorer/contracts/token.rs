@@ -22,7 +22,7 @@ const TRADES: u64 = 15;
 const PAIRS: u64 = 50;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     page: Option<String>,
     trades: Option<String>,
 }
@@ -62,13 +62,13 @@ struct TokenPage {
 }
 
 /// An alkane.
-pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) -> Result<Response, Failure> {
+pub(super) async fn page(reader: Reader, id: Path<String>, query: Query<PageQuery>) -> Result<Response, Failure> {
     let id = AlkaneId::of_path(&id)?;
     let id_text = id.to_string();
     let token: Token = reader.ask(Call::rest("get-alkane-details", &json!({ "alkaneId": id_text }))).await?;
     let coin = token.coin();
-    let of_holders = PageOf::new(asked.page.as_deref(), HOLDERS);
-    let of_trades = PageOf::new(asked.trades.as_deref(), TRADES);
+    let of_holders = PageOf::new(query.page.as_deref(), HOLDERS);
+    let of_trades = PageOf::new(query.trades.as_deref(), TRADES);
     let body = json!({ "alkaneId": id_text, "limit": HOLDERS, "offset": of_holders.offset() });
     let holders: Part<Holders> = reader.part(Call::rest("get-holders", &body)).await?;
     let body = json!({ "alkaneId": id_text, "limit": PAIRS });
@@ -115,7 +115,7 @@ pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) 
     .into_response())
 }
 
-/// Names and values of what is known of an alkane.
+/// Names and values of the facts of an alkane.
 fn facts(token: &Token, coin: &Coin) -> Vec<(&'static str, String)> {
     let amount = |digits: &Option<String>| digits.as_deref().map(|digits| coin.amount(digits));
     let count = |digits: &Option<String>| {
@@ -142,7 +142,7 @@ fn facts(token: &Token, coin: &Coin) -> Vec<(&'static str, String)> {
     .collect()
 }
 
-/// What the holders of a page hold, beside each other; nothing where there is but one.
+/// A bar chart of the holders on a page; `None` for fewer than two.
 fn shares(coin: &Coin, holders: &[Holder], before: u64) -> Option<Drawing> {
     let name = |index: u64| grouped(before.saturating_add(index).saturating_add(1));
     let bar = |(index, holder): (u64, &Holder)| Bar { name: name(index), value: coin.units(&holder.balance) };
@@ -154,12 +154,12 @@ fn shares(coin: &Coin, holders: &[Holder], before: u64) -> Option<Drawing> {
     (drawn.len() > 1).then(|| bars(&caption, &drawn))
 }
 
-/// What part of the supply an amount is, exact to a hundredth of a percent; rounded down.
+/// Share of an amount in the supply, in percent with two decimals, rounded down.
 fn share(amount: &str, supply: Option<u128>) -> String {
     let (Ok(amount), Some(supply)) = (amount.parse::<u128>(), supply.filter(|supply| *supply > 0)) else {
         return "—".to_owned();
     };
-    // Of very large numbers the lowest digits count for nothing here.
+    // For very large numbers the lowest digits are negligible.
     let shift = 128_u32.saturating_sub(amount.max(supply).leading_zeros()).saturating_sub(112);
     let (amount, supply) = (amount >> shift, (supply >> shift).max(1));
     let parts = amount * 10_000 / supply;

@@ -1,4 +1,4 @@
-//! Calls of a contract that change nothing: the form, the simulation and its result.
+//! Read-only calls of a contract: the form, the simulation and its result.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ const INPUTS_MAX: usize = 32;
 /// Most operations of a contract that are listed.
 const METHODS_MAX: usize = 200;
 
-/// Views that contracts of the field answer, with what they return.
+/// Common view opcodes of contracts, with their results.
 const USUAL: [(u128, &str); 7] = [
     (99, "name"),
     (100, "symbol"),
@@ -33,20 +33,20 @@ pub(super) struct Method {
     pub(super) name: String,
     pub(super) inputs: String,
     pub(super) returns: String,
-    /// Whether it can be called by a link: it takes nothing and returns something.
+    /// Whether a link can call it: it takes no inputs and returns a value.
     pub(super) is_view: bool,
 }
 
-/// What a contract says of its operations.
+/// The operations that a contract declares.
 pub(super) struct Declared {
     pub(super) name: String,
     pub(super) methods: Vec<Method>,
-    /// Whether the contract says so itself.
+    /// Whether the contract declares them itself.
     pub(super) is_own: bool,
 }
 
 impl Declared {
-    /// Reads what a contract says, which may be anything.
+    /// Reads the declaration of a contract, which is untrusted.
     pub(super) fn of(meta: Option<&Value>) -> Self {
         let word = |value: Option<&Value>| text::clean(value.and_then(Value::as_str).unwrap_or_default(), 60);
         let methods = meta.and_then(|meta| meta["methods"].as_array()).map(Vec::as_slice).unwrap_or_default();
@@ -82,20 +82,20 @@ impl Declared {
     }
 }
 
-/// What the form was sent with, kept as it was typed.
+/// The fields of the form, as they were typed.
 #[derive(Default)]
 pub(super) struct Typed {
     pub(super) view: String,
     pub(super) inputs: String,
 }
 
-/// How a call ended.
+/// Result of a call.
 pub(super) struct Outcome {
     pub(super) ok: bool,
     pub(super) reading: Reading,
     pub(super) fuel: String,
     pub(super) error: String,
-    /// Alkanes that it would send back.
+    /// Alkanes that it would return.
     pub(super) alkanes: Vec<(String, String)>,
     /// Values that it would store.
     pub(super) stores: usize,
@@ -151,7 +151,7 @@ fn integer(word: &str) -> Option<u128> {
     }
 }
 
-/// Calls a contract without changing anything.
+/// Simulates a call of a contract.
 pub(super) async fn call(reader: &Reader, id: AlkaneId, typed: &Typed) -> Result<Part<Outcome>, Failure> {
     let inputs = match numbers(typed) {
         Ok(inputs) => inputs,

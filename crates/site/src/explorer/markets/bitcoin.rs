@@ -21,11 +21,11 @@ use crate::html::{Page, moment};
 
 /// The BTC/USD pool of the protocol.
 const POOL: &str = "4:1778";
-/// Times that the feed has a chart of, days: as the address and the API name them, and their titles.
+/// Periods of the feed's chart, days: the value in the address and in the API, and their titles.
 const DAYS: [(&str, &str); 4] = [("1", "1 day"), ("7", "7 days"), ("30", "30 days"), ("365", "1 year")];
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     days: Option<String>,
     interval: Option<String>,
     from: Option<String>,
@@ -85,12 +85,12 @@ struct BitcoinPage {
     candles: Part<CandleChart>,
 }
 
-/// The feed and the pool beside each other.
-pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
-    let asked = asked.0;
+/// The page with the prices of the feed and the pool.
+pub(super) async fn page(reader: Reader, query: Query<PageQuery>) -> Result<Response, Failure> {
+    let query = query.0;
     let feed: Part<Feed> = reader.part(Call::rest("get-bitcoin-price", &json!({}))).await?;
     let (days, days_title) =
-        DAYS.into_iter().find(|(days, _)| asked.days.as_deref() == Some(*days)).unwrap_or(("1", "1 day"));
+        DAYS.into_iter().find(|(days, _)| query.days.as_deref() == Some(*days)).unwrap_or(("1", "1 day"));
     let chart: Part<MarketChart> =
         reader.part(Call::rest("get-bitcoin-market-chart", &json!({ "days": days }))).await?;
     let id = AlkaneId::of_path(POOL)?;
@@ -102,8 +102,8 @@ pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response
         None => Err("The pool index does not know this pool.".to_owned()),
     };
     let of_index = answer.and_then(|answer| {
-        let found = decode(&answer).and_then(|message| prices(&message));
-        found.ok_or_else(|| format!("There is no pool {POOL} on this chain."))
+        let prices = decode(&answer).and_then(|message| prices(&message));
+        prices.ok_or_else(|| format!("There is no pool {POOL} on this chain."))
     });
     let pool: Part<Record> = reader.part(Call::rest("get-pool-details", &json!({ "poolId": POOL }))).await?;
     let (candles, factor) = match &pool {
@@ -112,9 +112,9 @@ pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response
             let coin0 = coin(&reader, pool.token0).await?;
             let coin1 = coin(&reader, pool.token1).await?;
             let window = Window::new(
-                asked.interval.as_deref(),
-                asked.from.as_deref(),
-                asked.to.as_deref(),
+                query.interval.as_deref(),
+                query.from.as_deref(),
+                query.to.as_deref(),
                 pool.token1.is_frbtc(),
             );
             let address = format!("/explorer/bitcoin-price?days={days}&");
@@ -129,7 +129,7 @@ pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response
     let prices = match (of_index, &pool) {
         (Ok(prices), _) => Ok(rows(&prices, factor)),
         (Err(sentence), Ok(pool)) if !reader.is_signed_in() => {
-            // The price of the newest trade is there for everyone.
+            // The price of the newest trade needs no key.
             let price = pool.price.map(|price| (price * factor).recip());
             let mut row = row("Executed", price.filter(|price| price.is_finite()), EXECUTED);
             if row.price == "—" {

@@ -1,4 +1,4 @@
-//! The candles of a pool: which of them are asked for, and how the chart is moved by links.
+//! The candles of a pool: the window of the request, and the links that move the chart.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -12,13 +12,13 @@ use crate::failure::Failure;
 
 /// Most candles of a chart.
 const CANDLES: u64 = 120;
-/// Times before and after these are not asked for, Unix seconds: 2009 and 2100.
+/// Accepted times, Unix seconds: from 2009 to 2100.
 const TIMES: std::ops::RangeInclusive<i64> = 1_230_768_000..=4_102_444_800;
 
 /// Widths of candles: their word in the address, and seconds.
 const INTERVALS: [(&str, i64); 3] = [("1h", 3_600), ("4h", 4 * 3_600), ("1d", 86_400)];
 
-/// What part of the chart is asked for.
+/// The requested part of the chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) interval: &'static str,
@@ -58,7 +58,7 @@ struct Record {
 /// A chart of candles with the links that move it.
 pub(super) struct CandleChart {
     pub(super) drawing: Drawing,
-    /// Titles, addresses, and whether it is what is shown.
+    /// Titles, addresses, and whether each is the current one.
     pub(super) intervals: Vec<Link>,
     pub(super) moves: Vec<Link>,
     pub(super) count: usize,
@@ -91,7 +91,7 @@ pub(super) async fn read(
     let answer: Part<Candles> = reader.part(Call::rest("get-candles", &body)).await?;
     Ok(answer.map(|answer| {
         let (one, other) = if window.turned { (coin1, coin0) } else { (coin0, coin1) };
-        // What a ratio of base units is multiplied by for one of whole units.
+        // Factor from a ratio of base units to one of whole units.
         let factor = coin1.unit() / coin0.unit();
         let candles: Vec<Candle> = answer
             .candles

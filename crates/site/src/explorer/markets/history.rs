@@ -1,4 +1,4 @@
-//! What happened on pools: trades, and liquidity that was added and removed.
+//! History of pools: trades, and added and removed liquidity.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct Events {
     events: Vec<Record>,
 }
 
-/// Of a trade `pay` and `receive`, of the others the amounts of both alkanes.
+/// A trade has `pay` and `receive`, other events the amounts of both alkanes.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
@@ -62,7 +62,7 @@ pub(crate) struct Event {
 }
 
 impl Events {
-    /// As rows, with amounts in the units of the alkanes that are known; of the others in base units.
+    /// As rows, with amounts in whole units of the alkanes in `coins`, of others in base units.
     pub(crate) fn rows(&self, reader: &Reader, coins: &BTreeMap<AlkaneId, Coin>) -> Vec<Event> {
         self.events.iter().map(|record| record.row(reader, coins)).collect()
     }
@@ -92,7 +92,7 @@ impl Record {
         }
     }
 
-    /// Kind, what was paid in and out, and the price.
+    /// Kind, amounts in and out, and the price.
     fn amounts(&self, coins: &BTreeMap<AlkaneId, Coin>) -> (&'static str, String, String, String) {
         if let (Some(pay), Some(receive)) = (&self.pay, &self.receive) {
             let price = match (coins.get(&pay.token_id), coins.get(&receive.token_id)) {
@@ -129,7 +129,7 @@ fn amount(coin: Option<&Coin>, id: AlkaneId, digits: &str) -> String {
     coin.map_or_else(|| format!("{} base units of {id}", text::amount_text(digits, 0)), |coin| coin.amount(digits))
 }
 
-/// What was paid for one of the two alkanes: for wrapped bitcoin's other side in bitcoin, else in what was sold.
+/// Price of a trade: in bitcoin where one side is wrapped bitcoin, else in the alkane that was sold.
 fn price(sold: (&Coin, &str), bought: (&Coin, &str)) -> String {
     let is_bitcoin = bought.0.id == "32:0";
     let ((unit, unit_digits), (one, one_digits)) = if is_bitcoin { (bought, sold) } else { (sold, bought) };

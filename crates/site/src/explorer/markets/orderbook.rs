@@ -10,18 +10,18 @@ use serde::Deserialize;
 use super::super::alkane::encoded;
 use super::super::chart::{Caption, Drawing, Level, depth};
 use super::super::{Part, Reader, View, text};
-use crate::api::{Call, KEY_PLACE};
+use crate::api::{Call, KEY_PLACEHOLDER};
 use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};
 
-/// Orders of a side, and markets, that are shown.
+/// Shown orders of a side, and shown markets.
 const ORDERS_MAX: usize = 50;
 const MARKETS_MAX: usize = 200;
-/// Longest name of a market that is asked for.
+/// Longest accepted name of a market, characters.
 const MARKET_MAX: usize = 300;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     market: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Market {
 
 impl Markets {
     pub(super) async fn read(reader: &Reader) -> Result<Part<Self>, Failure> {
-        reader.part(Call::get(format!("/v4/{KEY_PLACE}/orderbook/markets"))).await
+        reader.part(Call::get(format!("/v4/{KEY_PLACEHOLDER}/orderbook/markets"))).await
     }
 }
 
@@ -111,14 +111,14 @@ struct OrderBookPage {
 }
 
 /// The markets of the order book, and one of them.
-pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
+pub(super) async fn page(reader: Reader, query: Query<PageQuery>) -> Result<Response, Failure> {
     let markets = Markets::read(&reader).await?;
     let first =
         markets.as_ref().ok().and_then(|markets| markets.markets.first()).map(|market| market.market_key.clone());
-    let market = asked.0.market.map(|market| market.chars().take(MARKET_MAX).collect()).or(first);
+    let market = query.0.market.map(|market| market.chars().take(MARKET_MAX).collect()).or(first);
     let shown = match &market {
         Some(market) if markets.is_ok() => {
-            let path = format!("/v4/{KEY_PLACE}/orderbook/snapshot?market={}", encoded(market));
+            let path = format!("/v4/{KEY_PLACEHOLDER}/orderbook/snapshot?market={}", encoded(market));
             let snapshot: Part<Snapshot> = reader.part(Call::get(path)).await?;
             Some(snapshot.map(|snapshot| shown(&reader, market, &snapshot)))
         }
@@ -158,7 +158,7 @@ fn shown(reader: &Reader, market: &str, snapshot: &Snapshot) -> Shown {
     }
 }
 
-/// The unit of all prices, where there is one alone: other prices cannot be compared.
+/// The common unit of all prices; `None` where they differ and cannot be compared.
 fn common_unit(orders: &[Order]) -> Option<String> {
     let mut units: BTreeSet<String> = BTreeSet::new();
     for order in orders.iter().filter(|order| order.price.is_some()) {
@@ -182,7 +182,7 @@ fn side(reader: &Reader, title: &'static str, mut orders: Vec<&Order>, highest_f
 }
 
 impl Order {
-    /// Where it stands in a chart.
+    /// Its level in the depth chart.
     fn level(&self) -> Option<Level> {
         let price: f64 = self.price.as_deref()?.parse().ok().filter(|price: &f64| price.is_finite())?;
         let amount = self.assets.first().and_then(|asset| asset.amount_raw.as_deref()).unwrap_or("1");

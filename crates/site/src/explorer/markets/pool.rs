@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::html::{Page, grouped};
 
 const ROWS: u64 = 25;
-/// Trades after which reserves are drawn.
+/// Trades in the chart of reserves.
 const TRADES: u64 = 500;
 
 /// Kinds of events: their words in the address, titles, and routes of the API.
@@ -31,7 +31,7 @@ const KINDS: [(&str, &str, &str); 3] = [
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     interval: Option<String>,
     from: Option<String>,
     to: Option<String>,
@@ -75,16 +75,16 @@ struct PoolPage {
 }
 
 /// A pool: prices, reserves, candles and history.
-pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) -> Result<Response, Failure> {
+pub(super) async fn page(reader: Reader, id: Path<String>, query: Query<PageQuery>) -> Result<Response, Failure> {
     let id = AlkaneId::of_path(&id)?;
-    let asked = asked.0;
+    let query = query.0;
     let pool: Record = reader.ask(Call::rest("get-pool-details", &json!({ "poolId": id.to_string() }))).await?;
     let coin0 = coin(&reader, pool.token0).await?;
     let coin1 = coin(&reader, pool.token1).await?;
 
-    let turned = asked.side.as_deref() == Some("1");
+    let turned = query.side.as_deref() == Some("1");
     let side = if turned { "side=1&" } else { "" };
-    let window = Window::new(asked.interval.as_deref(), asked.from.as_deref(), asked.to.as_deref(), turned);
+    let window = Window::new(query.interval.as_deref(), query.from.as_deref(), query.to.as_deref(), turned);
     let address = format!("/explorer/pool/{id}?{side}");
     let chart = candles::read(&reader, id, window, (&coin0, &coin1), &address).await?;
     let trades: Part<Trades> =
@@ -94,9 +94,9 @@ pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) 
         (draw(&coin0, |trade| trade.reserve0_after.as_ref()), draw(&coin1, |trade| trade.reserve1_after.as_ref()))
     });
 
-    let chosen = KINDS.iter().find(|(word, ..)| asked.kind.as_deref() == Some(*word));
+    let chosen = KINDS.iter().find(|(word, ..)| query.kind.as_deref() == Some(*word));
     let (kind, _, route) = chosen.copied().unwrap_or(("trades", "", "get-pool-swap-history"));
-    let page = PageOf::new(asked.page.as_deref(), ROWS);
+    let page = PageOf::new(query.page.as_deref(), ROWS);
     let body = json!({ "poolId": id.to_string(), "limit": ROWS, "offset": page.offset() });
     let events: Part<Events> = reader.part(Call::rest(route, &body)).await?;
     let liquidity_decimals = if pool.kind.as_deref() == Some("cryptoswap") { 18 } else { 8 };
@@ -145,7 +145,7 @@ pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) 
     .into_response())
 }
 
-/// What is known of an alkane, at least its id.
+/// Names and decimals of an alkane, or just its id.
 pub(super) async fn coin(reader: &Reader, id: AlkaneId) -> Result<Coin, Failure> {
     let token: Part<Token> =
         reader.part(Call::rest("get-alkane-details", &json!({ "alkaneId": id.to_string() }))).await?;

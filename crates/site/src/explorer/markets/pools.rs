@@ -29,7 +29,7 @@ const ORDERS: [(&str, &str, &str); 5] = [
 ];
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     page: Option<String>,
     sort: Option<String>,
     q: Option<String>,
@@ -46,7 +46,7 @@ struct Listing {
     total_pool_volume24h_in_sats: Option<f64>,
 }
 
-/// A pool, with what both of its pages show.
+/// A pool, with the data of its row and its page.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
@@ -78,7 +78,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What the pool is called: by its own name, or by its alkanes.
+    /// The name of the pool, or the names of its alkanes.
     pub(super) fn name(&self, coin0: &Coin, coin1: &Coin) -> String {
         let own = self.pool_name.as_deref().map(|name| text::clean(name, 60)).filter(|name| !name.trim().is_empty());
         own.unwrap_or_else(|| format!("{} / {}", coin0.symbol, coin1.symbol))
@@ -117,13 +117,13 @@ struct PoolsPage {
     encoded_q: String,
 }
 
-/// All pools of the network's factory, those that hold most first.
-pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
-    let asked = asked.0;
-    let page = PageOf::new(asked.page.as_deref(), ROWS);
-    let chosen = ORDERS.iter().find(|(word, ..)| asked.sort.as_deref() == Some(*word));
+/// All pools of the network's factory, largest first.
+pub(super) async fn page(reader: Reader, query: Query<PageQuery>) -> Result<Response, Failure> {
+    let query = query.0;
+    let page = PageOf::new(query.page.as_deref(), ROWS);
+    let chosen = ORDERS.iter().find(|(word, ..)| query.sort.as_deref() == Some(*word));
     let (sort, _, sort_by) = chosen.copied().unwrap_or(("tvl", "", "tvl"));
-    let q: String = asked.q.unwrap_or_default().trim().chars().take(100).collect();
+    let q: String = query.q.unwrap_or_default().trim().chars().take(100).collect();
     let order = if matches!(sort, "name" | "age") { "asc" } else { "desc" };
     let mut body = json!({ "limit": ROWS, "offset": page.offset(), "sortBy": sort_by, "order": order });
     if !q.is_empty()

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     base: Option<String>,
 }
 
@@ -100,8 +100,8 @@ struct RatesPage {
 }
 
 /// All rates against one currency.
-pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
-    let base = code(asked.0.base.as_deref().unwrap_or_default());
+pub(super) async fn page(reader: Reader, query: Query<PageQuery>) -> Result<Response, Failure> {
+    let base = code(query.0.base.as_deref().unwrap_or_default());
     let status: Part<Status> = reader.part(Call::keyed_rpc("forex", "forex_status", json!({}))).await?;
     let params = json!({ "base": base, "provenance": true });
     let rates: Part<Quotes> = reader.part(Call::keyed_rpc("forex", "forex_rates", params)).await?;
@@ -145,7 +145,7 @@ fn table(reader: &Reader, rates: &Quotes) -> Table {
     }
 }
 
-/// A number of seconds as people say it.
+/// A duration in seconds as text.
 fn lasted(seconds: i64) -> String {
     crate::html::age(seconds.saturating_mul(1_000), 0)
 }

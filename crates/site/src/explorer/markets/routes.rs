@@ -1,4 +1,4 @@
-//! Routes from one alkane to another through pools, and what they would pay.
+//! Routes from one alkane to another through pools, and their outputs.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const SUGGESTED: u64 = 100;
 const ROUTES: u64 = 50;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct PageQuery {
     from: Option<String>,
     to: Option<String>,
     amount: Option<String>,
@@ -65,15 +65,15 @@ struct PathOfPools {
 /// A route as a row.
 struct Route {
     is_best: bool,
-    /// What it leads through after the first alkane: the pool, and what comes out of it.
+    /// Hops after the first alkane: the pool, and its output.
     hops: Vec<(String, String)>,
     pays: String,
     price: String,
-    /// How much less than the best one it pays.
+    /// How much lower its output is than the best one.
     behind: String,
 }
 
-struct Found {
+struct RouteResults {
     from: Coin,
     to: Coin,
     amount: String,
@@ -88,22 +88,22 @@ struct RoutesPage {
     to: String,
     amount: String,
     suggested: Vec<(String, String)>,
-    found: Option<Part<Found>>,
+    results: Option<Part<RouteResults>>,
 }
 
-/// The form, and the routes between what was typed.
-pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
-    let kept =
+/// The form, and the routes between the typed alkanes.
+pub(super) async fn page(reader: Reader, query: Query<PageQuery>) -> Result<Response, Failure> {
+    let typed_text =
         |typed: &Option<String>| typed.as_deref().unwrap_or_default().trim().chars().take(100).collect::<String>();
-    let (from, to, amount) = (kept(&asked.from), kept(&asked.to), kept(&asked.amount));
+    let (from, to, amount) = (typed_text(&query.from), typed_text(&query.to), typed_text(&query.amount));
     let body = json!({ "limit": SUGGESTED, "sortBy": "volume", "order": "desc" });
     let tokens: Part<Tokens> = reader.part(Call::rest("get-alkanes", &body)).await?;
     let coins: Vec<(AlkaneId, Coin)> =
         tokens.iter().flat_map(|tokens| &tokens.tokens).map(|token| (token.id, token.coin())).collect();
-    let found =
+    let results =
         if from.is_empty() || to.is_empty() { None } else { Some(find(&reader, &coins, (&from, &to, &amount)).await?) };
     let suggested = coins.into_iter().map(|(_, coin)| (coin.id, coin.name)).collect();
-    Ok(Page(RoutesPage { from, to, amount, suggested, found, view: reader.view("markets") }).into_response())
+    Ok(Page(RoutesPage { from, to, amount, suggested, results, view: reader.view("markets") }).into_response())
 }
 
 /// The id that was typed, or that of the most traded alkane with this name or symbol.
@@ -118,7 +118,7 @@ async fn find(
     reader: &Reader,
     coins: &[(AlkaneId, Coin)],
     (from, to, amount): (&str, &str, &str),
-) -> Result<Part<Found>, Failure> {
+) -> Result<Part<RouteResults>, Failure> {
     let wrong =
         |field: &str| Ok(Err(format!("{field}: there is no such token. Ids are written block:tx, such as 2:0.")));
     let Some(from) = alkane(from, coins) else { return wrong("From") };
@@ -152,10 +152,10 @@ async fn find(
     };
     let routes = routes(&best, &paths, units, (from, &from_coin, &to_coin), &of);
     let amount = from_coin.amount(&units.to_string());
-    Ok(Ok(Found { from: from_coin, to: to_coin, amount, routes }))
+    Ok(Ok(RouteResults { from: from_coin, to: to_coin, amount, routes }))
 }
 
-/// The best route as the API answers it, then the others by what they pay.
+/// The best route as the API answers it, then the others by output.
 fn routes(
     best: &[BestPath],
     paths: &[PathOfPools],
@@ -211,8 +211,8 @@ fn routes(
     rows.into_iter().map(|(_, route)| route).collect()
 }
 
-/// What constant-product pools pay one after another, each with its own fee, in base units. `None` where a pool does not fit
-/// the way, or a number passes 128 bits.
+/// Output of a route through constant-product pools, each with its own fee, in base units. `None` where a pool does not match
+/// the route, or a number exceeds 128 bits.
 fn payout(amount: u128, from: AlkaneId, pools: &[Record]) -> Option<u128> {
     let (mut amount, mut at) = (amount, from);
     for pool in pools {
@@ -224,8 +224,8 @@ fn payout(amount: u128, from: AlkaneId, pools: &[Record]) -> Option<u128> {
         } else {
             return None;
         };
-        let kept = 1_000_u128.checked_sub(u128::from(pool.fee_per1000?))?;
-        let paid = amount.checked_mul(kept)?;
+        let per_thousand = 1_000_u128.checked_sub(u128::from(pool.fee_per1000?))?;
+        let paid = amount.checked_mul(per_thousand)?;
         let all = own.checked_mul(1_000)?.checked_add(paid)?;
         amount = paid.checked_mul(other)?.checked_div(all)?;
         at = next;
@@ -233,7 +233,7 @@ fn payout(amount: u128, from: AlkaneId, pools: &[Record]) -> Option<u128> {
     Some(amount)
 }
 
-/// How much less than the best an amount is.
+/// Percentage by which an output is lower than the best.
 fn percent_behind(best: u128, out: u128) -> Option<String> {
     let parts = best.checked_sub(out)?.checked_mul(10_000)?.checked_div(best)?;
     Some(format!("{} % less", text::amount(parts, 2)))
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn payouts_that_cannot_be_reckoned_are_left_out() {
+    fn payouts_that_cannot_be_computed_are_left_out() {
         let from: AlkaneId = "2:0".parse().unwrap();
         let most = u128::MAX.to_string();
         assert_eq!(payout(5, from, &[pool("2:8", "2:1", "2:3", ("5", "5"))]), None);

@@ -1,4 +1,4 @@
-//! The messages of the pool index (`proto/cryptoswap.proto`) that the page of the BTC/USD pool needs.
+//! Messages of the pool index (`proto/cryptoswap.proto`) for the page of the BTC/USD pool.
 
 use super::super::alkane::AlkaneId;
 
@@ -36,10 +36,10 @@ fn varint(mut value: u64, bytes: &mut Vec<u8>) {
     bytes.push(value as u8);
 }
 
-/// Reads a `GetPriceResponse`; `None` where it is none, or the contract is no pool.
+/// Reads a `GetPriceResponse`; `None` for an invalid message, or if the contract is no pool.
 pub(super) fn prices(message: &[u8]) -> Option<Prices> {
     let mut prices = Prices::default();
-    let mut found = false;
+    let mut is_pool = false;
     let mut rest = message;
     while !rest.is_empty() {
         let tag = read_varint(&mut rest)?;
@@ -47,7 +47,7 @@ pub(super) fn prices(message: &[u8]) -> Option<Prices> {
             (number, 0) => {
                 let value = read_varint(&mut rest)?;
                 match number {
-                    1 => found = value == 1,
+                    1 => is_pool = value == 1,
                     7 => prices.executed_timestamp = Some(value),
                     8 => prices.executed_height = Some(value),
                     _ => {}
@@ -68,7 +68,7 @@ pub(super) fn prices(message: &[u8]) -> Option<Prices> {
             _ => return None,
         }
     }
-    found.then_some(prices)
+    is_pool.then_some(prices)
 }
 
 fn read_varint(bytes: &mut &[u8]) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! What happened to balances of BRC-20 in a block, and the way to a ticker: the API has no list of all tickers.
+//! The page of BRC-20: events of a block, and a form for a ticker, since the API has no list of all tickers.
 
 use askama::Template;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -14,7 +14,7 @@ use crate::html::Page;
 pub(super) const DECIMALS: u32 = 18;
 /// Events of a page.
 const PAGE: usize = 50;
-/// Longest ticker that is asked for, bytes. None has more than six.
+/// Longest accepted ticker, bytes. Valid ones have at most six.
 pub(super) const TICKER_BYTES_MAX: usize = 24;
 
 /// A change of balances.
@@ -121,14 +121,14 @@ pub(crate) async fn page(reader: Reader, query: Query) -> Result<Response, Failu
         path.push_str("&cursor=");
         path.push_str(&encoded(cursor));
     }
-    let found = reader.part::<Events>(Call::get(path)).await?;
+    let answer = reader.part::<Events>(Call::get(path)).await?;
     let at = |height: u32| format!("/explorer/brc20?block={height}");
-    let after = found.as_ref().ok().and_then(|found| found.cursor.as_deref());
+    let after = answer.as_ref().ok().and_then(|answer| answer.cursor.as_deref());
     let page = Brc20 {
         height,
         after: after.map(|cursor| format!("{}&from={}", at(height), encoded(cursor))).unwrap_or_default(),
         first: if cursor.is_some() { at(height) } else { String::new() },
-        events: found.map(|found| found.events.into_iter().take(PAGE).map(EventRow::new).collect()),
+        events: answer.map(|answer| answer.events.into_iter().take(PAGE).map(EventRow::new).collect()),
         earlier: height.checked_sub(1).map(at).unwrap_or_default(),
         later: if height < tip { at(height.saturating_add(1)) } else { String::new() },
         view: reader.view("inscriptions"),

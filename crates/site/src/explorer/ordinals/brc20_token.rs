@@ -1,4 +1,4 @@
-//! A token of BRC-20: its terms, its holders, and transfers that wait.
+//! The page of a BRC-20 token: its terms, holders, and pending transfers.
 
 use askama::Template;
 use axum::extract::Path;
@@ -34,7 +34,7 @@ struct Summary {
 }
 
 #[derive(Deserialize)]
-struct Listed<T> {
+struct ResultList<T> {
     unused_txes: Vec<T>,
 }
 
@@ -70,7 +70,7 @@ struct WaitingRow {
     height: u32,
 }
 
-/// An address, or the script of what has none.
+/// An address, or a script without one.
 struct Wallet {
     address: String,
     short: String,
@@ -116,16 +116,17 @@ pub(crate) async fn page(reader: Reader, Path(ticker): Path<String>, query: Quer
     if ticker.len() > TICKER_BYTES_MAX {
         return Err(Failure::NotThere("No ticker is as long as this.".to_owned()));
     }
-    let asked = encoded(&ticker);
-    let route = |route: &str, rest: &str| Call::get(format!("/v4/opi/v1/brc20/{route}?ticker={asked}{rest}"));
+    let encoded_ticker = encoded(&ticker);
+    let route = |route: &str, rest: &str| Call::get(format!("/v4/opi/v1/brc20/{route}?ticker={encoded_ticker}{rest}"));
     let summary: Summary = reader.ask(route("token_summary", "")).await?;
     let (page, waiting_page) = (natural(&query, "page"), natural(&query, "transfers"));
     let offset = |page: u32| u64::from(page) * PAGE as u64;
-    // One more than is shown says whether there is another page.
+    // One extra row shows whether there is another page.
     let rest = |page: u32| format!("&limit={}&offset={}", PAGE + 1, offset(page));
-    let holders = reader.part::<Listed<Holder>>(route("holders", &rest(page))).await?;
-    let waiting = reader.part::<Listed<Waiting>>(route("get_valid_tx_notes_of_ticker", &rest(waiting_page))).await?;
-    let at = |page: u32, waiting: u32| format!("/explorer/brc20/{asked}?page={page}&transfers={waiting}");
+    let holders = reader.part::<ResultList<Holder>>(route("holders", &rest(page))).await?;
+    let waiting =
+        reader.part::<ResultList<Waiting>>(route("get_valid_tx_notes_of_ticker", &rest(waiting_page))).await?;
+    let at = |page: u32, waiting: u32| format!("/explorer/brc20/{encoded_ticker}?page={page}&transfers={waiting}");
     let has_more = |count: Option<usize>| count.is_some_and(|count| count > PAGE);
     let more = has_more(holders.as_ref().ok().map(|list| list.unused_txes.len()));
     let more_waiting = has_more(waiting.as_ref().ok().map(|list| list.unused_txes.len()));

@@ -1,14 +1,14 @@
-//! The content of an inscription as a browser gets it.
+//! Serving the content of inscriptions to browsers.
 //!
-//! Content is whatever anybody has paid to write, so nothing of it is trusted, and it gets at most this:
+//! Content is untrusted: anyone can inscribe anything. It is isolated as follows:
 //!
 //! - It is served as a type of [`Kind`]'s table alone, never as a script or a style sheet, and never another type than named
-//!   (`nosniff`): no page of this site can be made to run it. What a browser would open in a program is a download.
-//! - Its policy has `sandbox` without `allow-same-origin`: its origin is opaque, so it has no cookies, no storage and no part in
-//!   this site, wherever it is opened. It has no forms, no windows of its own, and is framed by this site alone.
-//! - It takes nothing from anywhere but what stands in it, and images of other content of this instance.
-//! - Scripts run only when a visitor asks for it (`?run` in a frame of an inscription's page). Even then they reach nothing, but
-//!   no policy keeps a script from using the processor, or from naming a host to WebRTC, so it is nothing that happens by itself.
+//!   (`nosniff`): no page of this site can be made to run it. Other types are downloads.
+//! - Its policy has `sandbox` without `allow-same-origin`: its origin is opaque, so it has no access to cookies, storage or this
+//!   site, wherever it is opened. It has no forms and no windows of its own, and can be framed only by this site.
+//! - It loads nothing but its own inline data, and images of other content of this instance.
+//! - Scripts run only when a visitor requests it (`?run` in a frame of an inscription's page). Even then they have no network
+//!   access, but no policy keeps a script from using the processor, or from contacting a host over WebRTC, so they never run by default.
 //!   The frame's page has `frame-src 'self'`, so a script cannot lead its frame to another host. Opened by itself instead of in a
 //!   frame, HTML is shown as its source: under this site's address it could pass for a page of it.
 
@@ -32,9 +32,9 @@ use crate::failure::Failure;
 
 /// Longest content, bytes, before and after it is decoded. A block has at most 4 MB.
 pub(super) const CONTENT_BYTES_MAX: usize = 8 << 20;
-/// Says what a browser wants to do with the answer: `iframe`, `image`, `document`. Sent over TLS and to the own machine.
+/// The browser's purpose of a request: `iframe`, `image`, `document`. Sent over TLS and to localhost.
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
-/// What no content has.
+/// Policy directives for all content.
 const NOTHING: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ struct Inscription {
 /// Content as it is shown.
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
-    /// The encoding that could not be undone.
+    /// The content encoding that could not be decoded.
     pub(super) encoding: Option<String>,
 }
 
@@ -65,17 +65,17 @@ pub(crate) async fn serve(reader: Reader, Path(id): Path<String>, query: Query, 
     })
 }
 
-/// Scripts run in frames alone, and only where the browser says that it is one.
+/// Whether scripts run: only in frames, as reported by the browser.
 fn is_run(query: &Query, destination: Option<&str>) -> bool {
     query.contains_key("run") && destination == Some("iframe")
 }
 
-/// How content is looked at.
+/// How content is viewed.
 #[derive(Debug, Clone, Copy)]
 struct Viewing {
-    /// Not opened by itself, as far as the browser says.
+    /// Not opened as a document, as far as the browser reports.
     is_framed: bool,
-    /// Its scripts are wanted.
+    /// Its scripts run.
     runs: bool,
 }
 
@@ -100,7 +100,7 @@ fn response(id: &str, kind: Kind, content: Content, view: Viewing, base: &str) -
         (CONTENT_TYPE, named),
         (CONTENT_DISPOSITION, disposition.as_str()),
         (CONTENT_SECURITY_POLICY, &policy(kind, view, base)),
-        // What an inscription says does not change.
+        // The content of an inscription does not change.
         (CACHE_CONTROL, "private, max-age=86400"),
         (VARY, "sec-fetch-dest"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
@@ -112,7 +112,7 @@ fn response(id: &str, kind: Kind, content: Content, view: Viewing, base: &str) -
     response
 }
 
-/// Gives a header in the place of another one of its name, unless its value cannot be one.
+/// Replaces a header, unless the value is invalid.
 fn set(response: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
@@ -121,7 +121,7 @@ fn set(response: &mut Response, name: HeaderName, value: &str) {
 
 /// The policy of content.
 fn policy(kind: Kind, view: Viewing, base: &str) -> String {
-    // The host is what a request names: it must not be able to add to the policy.
+    // The host comes from the request: it must not be able to extend the policy.
     let is_plain = base.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/.-[]_".contains(&byte));
     let others = if is_plain && !base.is_empty() { format!("{base}/explorer/content/") } else { String::new() };
     let may = match kind {
@@ -161,14 +161,14 @@ pub(super) async fn read(reader: &Reader, id: &str, kind: Kind) -> Result<Conten
 
 /// The encoding in which the content of an inscription or of its delegate is stored. A delegate's own delegate does not count.
 async fn encoding_of(reader: &Reader, id: &str) -> Result<Option<Vec<u8>>, AskError> {
-    let mut said = reveal::reveal(reader, id).await?;
-    if let Some(delegate) = said.as_ref().and_then(|said| said.delegate.clone()) {
-        said = reveal::reveal(reader, &delegate).await?;
+    let mut envelope = reveal::reveal(reader, id).await?;
+    if let Some(delegate) = envelope.as_ref().and_then(|envelope| envelope.delegate.clone()) {
+        envelope = reveal::reveal(reader, &delegate).await?;
     }
-    Ok(said.and_then(|said| said.content_encoding))
+    Ok(envelope.and_then(|envelope| envelope.content_encoding))
 }
 
-/// What bytes are without their encoding; `None` for an encoding that is not known, and for bytes that are not of it or too many.
+/// Decodes bytes; `None` for an unknown encoding, and for invalid or too many bytes.
 fn decoded(encoding: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
     const BUFFER_BYTES: usize = 16 << 10;
     let mut plain = Vec::new();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_undone_within_bounds() {
+    fn encodings_are_decoded_within_bounds() {
         assert_eq!(decoded(b"br", b"\x0b\x02\x80hello\x03"), Some(b"hello".to_vec()));
         assert_eq!(decoded(b"gzip", &gzip(b"hello")), Some(b"hello".to_vec()));
         assert_eq!(

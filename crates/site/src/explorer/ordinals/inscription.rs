@@ -1,4 +1,4 @@
-//! An inscription: what it is, where it is, and its content.
+//! The page of an inscription: facts, location, and content.
 
 use askama::Template;
 use axum::extract::Path;
@@ -71,11 +71,11 @@ enum Shown {
     Audio,
     Video,
     File,
-    /// A sentence in its place.
+    /// A sentence instead of the content.
     Missing(String),
 }
 
-/// An id with the text that stands for it.
+/// A link to an id, with its text.
 struct Link {
     id: String,
     short: String,
@@ -103,7 +103,7 @@ struct InscriptionPage {
     shown: Shown,
     /// An image of few pixels, as far as its length says, which are kept sharp.
     is_small: bool,
-    /// The types that it names and that count; the second only where it is another one.
+    /// The declared and the effective content type; the second only where it differs.
     content_type: String,
     effective_content_type: String,
     length: String,
@@ -139,8 +139,8 @@ pub(crate) async fn page(
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let asked = named_inscription(&named)?;
-    let one: Inscription = reader.ask(Call::rpc("ord_inscription", json!([asked]))).await?;
+    let identifier = named_inscription(&named)?;
+    let one: Inscription = reader.ask(Call::rpc("ord_inscription", json!([identifier]))).await?;
     let id = inscription_id(&one.id).ok_or_else(|| Failure::NotServed("This answer cannot be shown.".to_owned()))?;
     let own = one.content_type.clone().unwrap_or_default();
     let effective = one.effective_content_type.clone().unwrap_or_default();
@@ -148,8 +148,8 @@ pub(crate) async fn page(
     let has_delegate = one.content_length.is_none() || own != effective;
     let delegate =
         if has_delegate { absent_or(reveal::reveal(&reader, &id).await)?.and_then(Result::ok) } else { None };
-    let delegate = delegate.flatten().and_then(|said| Link::new(&said.delegate?));
-    // Scripts run only where the browser says what it asks for.
+    let delegate = delegate.flatten().and_then(|envelope| Link::new(&envelope.delegate?));
+    // Scripts run only where the browser reports the purpose of a request.
     let can_run = headers.contains_key("sec-fetch-dest");
     let runs = can_run && query.contains_key("run");
     let is_known = has_delegate || one.content_length.is_some_and(|length| length <= TEXT_BYTES_MAX);
@@ -199,7 +199,7 @@ pub(crate) async fn page(
         id,
         view: reader.view("inscriptions"),
     };
-    // The content stands in a frame, or is sound or a film; each is of this site.
+    // The content is in a frame, or audio or video; each from this site.
     let policy = format!("{}; frame-src 'self'; media-src 'self'", crate::POLICY);
     let mut response = Page(page).into_response();
     if let Ok(policy) = HeaderValue::from_str(&policy) {
@@ -208,7 +208,7 @@ pub(crate) async fn page(
     Ok(response)
 }
 
-/// What names an inscription: its id, its number, or the name of its sat.
+/// Parses the identifier of an inscription: its id, its number, or the name of its sat.
 fn named_inscription(named: &str) -> Result<String, Failure> {
     let missing =
         || Failure::NotThere("An inscription is named by its id, its number, or the name of its sat.".to_owned());
@@ -223,7 +223,7 @@ fn named_inscription(named: &str) -> Result<String, Failure> {
     is_sat.then(|| named.to_owned()).ok_or_else(missing)
 }
 
-/// An answer, nothing where there is none of it, or the sentence of another error.
+/// An answer, `None` if it does not exist, or the sentence of another error.
 fn absent_or<T>(answer: Result<T, AskError>) -> Result<Option<Part<T>>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(Ok(answer))),
@@ -277,7 +277,7 @@ fn lines(whole: &str) -> Shown {
     Shown::Text { text: text.trim_end().to_owned(), is_cut: left == 0 }
 }
 
-/// What it did to balances of BRC-20.
+/// Its BRC-20 events.
 async fn events(reader: &Reader, id: &str) -> Result<Part<Vec<EventRow>>, Failure> {
     let path = format!("/v4/opi/v1/brc20/event?inscription_id={id}");
     let events = reader.part::<Vec<Event>>(Call::get(path)).await?;
@@ -289,13 +289,13 @@ async fn children(reader: &Reader, id: &str, count: u64, page: u32) -> Result<Pa
     if count == 0 {
         return Ok(Ok(None));
     }
-    let found = reader.part::<Children>(Call::rpc("ord_children", json!([id, page]))).await?;
+    let answer = reader.part::<Children>(Call::rpc("ord_children", json!([id, page]))).await?;
     let at = |page: u32| format!("/explorer/inscription/{id}?children={page}");
-    Ok(found.map(|found| {
+    Ok(answer.map(|answer| {
         Some(ChildPage {
-            links: found.ids.iter().take(100).filter_map(|id| Link::new(id)).collect(),
+            links: answer.ids.iter().take(100).filter_map(|id| Link::new(id)).collect(),
             before: page.checked_sub(1).map(at).unwrap_or_default(),
-            after: if found.more { at(page.saturating_add(1)) } else { String::new() },
+            after: if answer.more { at(page.saturating_add(1)) } else { String::new() },
         })
     }))
 }

@@ -41,7 +41,7 @@ struct Piece {
     number: String,
     /// Shown by itself.
     is_image: bool,
-    /// Few pixels, as far as its length says, which are kept sharp.
+    /// Likely pixel art by its size, rendered without smoothing.
     is_small: bool,
     /// The beginning of a text.
     text: String,
@@ -71,11 +71,11 @@ pub(crate) async fn page(reader: Reader, query: Query) -> Result<Response, Failu
     let has_more = ids.more || ids.ids.len() > skipped.saturating_add(PAGE as usize);
 
     let calls = shown.iter().map(|id| ("ord_inscription", json!([id])));
-    let found: Vec<Outcome<Inscription>> =
+    let outcomes: Vec<Outcome<Inscription>> =
         if shown.is_empty() { Vec::new() } else { reader.ask(together(calls)).await? };
-    let found: Vec<Inscription> = found.into_iter().filter_map(|outcome| outcome.result).collect();
-    let texts = texts(&reader, &found).await?;
-    let pieces = found.into_iter().map(|one| {
+    let listed: Vec<Inscription> = outcomes.into_iter().filter_map(|outcome| outcome.result).collect();
+    let texts = texts(&reader, &listed).await?;
+    let pieces = listed.into_iter().map(|one| {
         let named = one.effective_content_type.unwrap_or_default();
         let kind = Kind::of(&named);
         Piece {
@@ -97,8 +97,8 @@ pub(crate) async fn page(reader: Reader, query: Query) -> Result<Response, Failu
 }
 
 /// The beginnings of short texts, by inscription.
-async fn texts(reader: &Reader, found: &[Inscription]) -> Result<Vec<(String, String)>, Failure> {
-    let wanted: Vec<&Inscription> = found
+async fn texts(reader: &Reader, inscriptions: &[Inscription]) -> Result<Vec<(String, String)>, Failure> {
+    let wanted: Vec<&Inscription> = inscriptions
         .iter()
         .filter(|one| {
             matches!(Kind::of(one.effective_content_type.as_deref().unwrap_or_default()), Kind::Text(_))

@@ -1,6 +1,6 @@
-//! What a browser makes of content, decided from the content type that its inscription names.
+//! Kinds of content by the content type that its inscription names.
 
-/// How content is shown and served.
+/// Kind of content, which decides how it is shown and served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An image, with the type that it is served as.
@@ -9,7 +9,7 @@ pub(super) enum Kind {
     Svg,
     /// A page.
     Html,
-    /// Text, with the type that it is served as. It is none that a browser runs as a script or takes as a style sheet.
+    /// Text, with the type that it is served as. Never a type that a browser runs as a script or applies as a style sheet.
     Text(&'static str),
     /// Sound, with the type that it is served as.
     Audio(&'static str),
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// In a word.
+    /// The kind as a word.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Image(_) => "image",
@@ -78,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// Whether bytes may be of this kind as they are. Others are looked up: they may be stored in a content encoding.
+    /// Whether bytes may be of this kind as they are. Otherwise the content encoding is looked up.
     pub(super) fn accepts(self, bytes: &[u8]) -> bool {
         let begins = |beginnings: &[&[u8]]| beginnings.iter().any(|beginning| bytes.starts_with(beginning));
         let at = |start: usize, mark: &[u8]| bytes.get(start..).is_some_and(|rest| rest.starts_with(mark));

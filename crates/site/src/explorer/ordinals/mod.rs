@@ -35,13 +35,13 @@ pub(super) fn routes() -> Router<Arc<SiteParts>> {
         .route("/explorer/brc20/{ticker}", get(brc20_token::page))
 }
 
-/// Longest image whose pixels are kept sharp, bytes: pixel art is shorter, photographs are longer.
+/// Largest image that is rendered without smoothing, bytes: pixel art is smaller, photographs are larger.
 const SMALL_BYTES_MAX: u64 = 10_000;
 
 /// The query of a page.
 type Query = axum::extract::Query<HashMap<String, String>>;
 
-/// A natural number of a query; 0 where there is none that can be read.
+/// A natural number of a query; 0 if missing or invalid.
 fn natural(query: &HashMap<String, String>, name: &str) -> u32 {
     query.get(name).and_then(|text| text.parse().ok()).unwrap_or(0)
 }

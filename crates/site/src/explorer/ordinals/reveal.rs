@@ -1,5 +1,5 @@
-//! What an inscription says of itself that the API does not answer: its delegate and the encoding of its content. Both stand in
-//! the envelope of its reveal transaction, read by the rules of ord's `envelope.rs`.
+//! Fields of an inscription that the API does not return: its delegate and the encoding of its content. Both are in
+//! the envelope of its reveal transaction, parsed by the rules of ord's `envelope.rs`.
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ const ANNEX: &str = "50";
 const TAG_CONTENT_ENCODING: u8 = 9;
 const TAG_DELEGATE: u8 = 11;
 
-/// What an envelope says.
+/// The fields of an envelope.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reveal {
     pub(super) content_encoding: Option<Vec<u8>>,
@@ -80,7 +80,7 @@ enum Instruction<'a> {
 /// The instructions of a script; the first error ends them with `None`.
 fn instructions(script: &[u8]) -> Option<Vec<Instruction<'_>>> {
     let mut rest = script;
-    let mut found = Vec::new();
+    let mut parsed = Vec::new();
     while let Some((&op, after)) = rest.split_first() {
         let (length, after) = match op {
             0..OP_PUSHDATA1 => (usize::from(op), after),
@@ -91,22 +91,22 @@ fn instructions(script: &[u8]) -> Option<Vec<Instruction<'_>>> {
                 (length, after)
             }
             _ => {
-                found.push(Instruction::Op(op));
+                parsed.push(Instruction::Op(op));
                 rest = after;
                 continue;
             }
         };
         let (pushed, after) = after.split_at_checked(length)?;
-        found.push(Instruction::Push(pushed));
+        parsed.push(Instruction::Push(pushed));
         rest = after;
     }
-    Some(found)
+    Some(parsed)
 }
 
 /// The envelopes of a script; none of a script that cannot be read.
 fn envelopes(script: &[u8]) -> Vec<Reveal> {
     let Some(all) = instructions(script) else { return Vec::new() };
-    let mut found = Vec::new();
+    let mut parsed = Vec::new();
     let mut rest = all.as_slice();
     while let Some((first, after)) = rest.split_first() {
         rest = after;
@@ -118,13 +118,13 @@ fn envelopes(script: &[u8]) -> Vec<Reveal> {
         let Some((fields, after)) = end.and_then(|end| body.split_at_checked(end)) else { break };
         rest = after;
         if after.first() == Some(&Instruction::Op(OP_ENDIF)) {
-            found.push(fields_of(fields));
+            parsed.push(fields_of(fields));
         }
     }
-    found
+    parsed
 }
 
-/// The byte that an opcode pushes which stands for a small number.
+/// The byte that an opcode of a small number pushes.
 const fn small(op: u8) -> Option<u8> {
     match op {
         OP_1NEGATE => Some(0x81),
@@ -133,7 +133,7 @@ const fn small(op: u8) -> Option<u8> {
     }
 }
 
-/// The fields of an envelope, up to its body. The first of a tag counts.
+/// The fields of an envelope, up to its body. The first field of a tag counts.
 fn fields_of(instructions: &[Instruction<'_>]) -> Reveal {
     let pushes = instructions.iter().map(|one| match one {
         Instruction::Push(bytes) => bytes.to_vec(),
@@ -186,11 +186,11 @@ mod tests {
         // Tags may be pushed by the opcodes of small numbers.
         let small = [&[OP_1 + 8][..], &push(b"gzip")].concat();
         let script = [&push(&[3; 32])[..], &[0xac], &envelope(&fields), &envelope(&small)].concat();
-        let found = envelopes(&script);
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[0].content_encoding.as_deref(), Some(&b"br"[..]));
-        assert_eq!(found[0].delegate, Some(format!("{}i513", "07".repeat(32))));
-        assert_eq!(found[1].content_encoding.as_deref(), Some(&b"gzip"[..]));
+        let parsed = envelopes(&script);
+        assert_eq!(parsed.len(), 2);
+        assert_eq!(parsed[0].content_encoding.as_deref(), Some(&b"br"[..]));
+        assert_eq!(parsed[0].delegate, Some(format!("{}i513", "07".repeat(32))));
+        assert_eq!(parsed[1].content_encoding.as_deref(), Some(&b"gzip"[..]));
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_script_stands_before_the_control_block() {
+    fn the_script_is_before_the_control_block() {
         let of = |items: &[&str]| tapscript(&items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>());
         assert_eq!(of(&["aa", "01", "c0"]), Some(vec![1]));
         assert_eq!(of(&["01", "c0", "50ff"]), Some(vec![1]));

@@ -14,7 +14,7 @@ use crate::html::{Page, moment};
 
 /// Most decimals that a rune has.
 const DIVISIBILITY_MAX: u32 = 38;
-/// Longest name that is asked for, bytes: 28 letters with bullets between.
+/// Longest accepted name, bytes: 28 letters with bullets between.
 const NAME_BYTES_MAX: usize = 128;
 
 /// A rune as the API has it. Amounts are in its smallest unit.
@@ -43,7 +43,7 @@ struct Terms {
 }
 
 impl Entry {
-    /// What was allotted and minted; `None` for more than there can be.
+    /// Premined and minted units; `None` on overflow.
     pub(super) fn supply(&self) -> Option<u128> {
         let each = self.terms.as_ref().and_then(|terms| terms.amount).unwrap_or(0);
         self.premine.checked_add(self.mints.checked_mul(each)?)
@@ -54,13 +54,13 @@ impl Entry {
         text::amount(units, self.divisibility.min(DIVISIBILITY_MAX))
     }
 
-    /// The sign of its unit; that of a rune without one.
+    /// Its currency symbol, or the default one.
     pub(super) fn symbol(&self) -> String {
         let symbol = text::clean(self.symbol.as_deref().unwrap_or_default(), 2);
         if symbol.trim().is_empty() { "¤".to_owned() } else { symbol }
     }
 
-    /// How much of its mints is used; empty for one that cannot be minted.
+    /// Share of its mints that is used; empty if it cannot be minted.
     pub(super) fn progress(&self) -> String {
         self.terms.as_ref().map(|terms| share(self.mints, terms.cap.unwrap_or(0))).unwrap_or_default()
     }
@@ -114,8 +114,8 @@ pub(crate) async fn page(reader: Reader, Path(named): Path<String>) -> Result<Re
     if named.len() > NAME_BYTES_MAX {
         return Err(Failure::NotThere("No rune has a name as long as this.".to_owned()));
     }
-    let asked = named.trim().replace('.', "•").to_uppercase();
-    let rune: Rune = reader.ask(Call::rpc("ord_rune", json!([asked]))).await?;
+    let name = named.trim().replace('.', "•").to_uppercase();
+    let rune: Rune = reader.ask(Call::rpc("ord_rune", json!([name]))).await?;
     let entry = &rune.entry;
     let supply = entry.supply();
     let circulating = supply.and_then(|supply| supply.checked_sub(entry.burned));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn supply_is_what_was_allotted_and_minted() {
+    fn supply_is_premined_and_minted_units() {
         let plain = entry(&json!({}));
         assert_eq!(plain.supply().map(|units| plain.amount(units)), Some("8".to_owned()));
         assert_eq!(plain.symbol(), "¤");

@@ -171,7 +171,7 @@ struct Symbols {
 struct SymbolAnswer {
     /// The symbols of both alkanes.
     name: String,
-    /// The id of the pool: what data is asked for with.
+    /// The id of the pool, with which clients request data.
     ticker: IdText,
     /// The ids of factory and pool.
     full_name: String,

@@ -10,7 +10,7 @@ use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, MarketChain, WRAPPED_BITCOI
 use paraffin_gateway::{AlkanesParts, MarketsParts};
 use paraffin_primitives::Network;
 
-/// The best chain of a town.
+/// The best chain of a market.
 pub(crate) fn blocks(town: &MarketChain) -> Vec<Block> {
     town.blocks().into_iter().map(|connected| connected.block).collect()
 }

@@ -1,4 +1,4 @@
-//! What unknown credentials cost, and what becomes of those who leave while they wait.
+//! Throttling of failed authentication, and clients that disconnect while they wait.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ async fn status_from(client: &str, address: SocketAddr, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn who_guesses_is_slowed_down_before_the_store_is_asked_and_nobody_else_is() {
+async fn a_guessing_client_is_throttled_before_the_key_store_is_queried_and_others_are_not() {
     let instance = Instance::start().await;
     let known = instance.keyed("");
     assert_eq!(instance.post(&known, COUNT).await.status, 200);
@@ -45,7 +45,7 @@ async fn who_guesses_is_slowed_down_before_the_store_is_asked_and_nobody_else_is
     let mut refused: Option<Response> = None;
     let mut guesses = 0;
     while refused.is_none() {
-        assert!(guesses < 5_000, "nobody stops the guessing");
+        assert!(guesses < 5_000, "guesses are not throttled");
         let answer = guess(guesses).await;
         guesses += 1;
         match answer.status {
@@ -57,11 +57,11 @@ async fn who_guesses_is_slowed_down_before_the_store_is_asked_and_nobody_else_is
     let refused = refused.unwrap();
     assert_eq!((refused.status, &refused.json()["code"]), (429, &json!("RATE_LIMITED")));
     assert_eq!((refused.header("retry-after"), &refused.json()["error"]["code"]), (Some("1"), &json!(-32000)));
-    // A key that this process knows is served, and so is the shared endpoint; another client may still err.
+    // A known key is served, and so is the shared endpoint; another client may still fail.
     assert_eq!(instance.post(&known, COUNT).await.status, 200);
     assert_eq!(instance.post("/v4/jsonrpc", COUNT).await.status, 200);
     assert_eq!(status_from("127.0.0.2", instance.address, &unknown()).await, "401");
-    // What was refused is no judgement: a new key of this client is served as soon as it may ask again.
+    // Throttled requests were not authenticated: a new key of this client is served as soon as it may retry.
     let created = instance.keys.create(NewKey::named("new"), "test", 0).await.unwrap().key.reveal();
     let started = Instant::now();
     while instance.post(&format!("/v4/{created}"), COUNT).await.status != 200 {
@@ -81,7 +81,7 @@ async fn what_another_process_makes_is_served_by_the_next_request_although_it_wa
     other.create_alias(NewAlias::named(account, "late-alias"), "test", 0).await.unwrap();
     other.register_origin(account, origin[0].1.parse().unwrap(), true, "test", 0).await.unwrap();
     assert_eq!(instance.post("/v4/late-alias", COUNT).await.status, 200);
-    // That an origin is unknown is remembered, until this process sees that anything has changed about who may call.
+    // An unknown origin is cached until this process sees a change of keys, aliases or origins.
     let made = Instant::now();
     while instance.send("POST", "/v4/api", &origin, COUNT).await.status != 200 {
         assert!(made.elapsed() < Duration::from_secs(5), "the origin is not served");
