@@ -161,7 +161,7 @@ export interface BestCycleAnswer {
   "max_hops": number;
   "ok": boolean;
   "profit": string;
-  /** Upper bound of amounts on this cycle. */
+  /** Upper bound of the profit, whatever the amount in. */
   "profit_bound": string;
   "token": string;
 }

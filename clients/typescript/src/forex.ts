@@ -72,7 +72,7 @@ export interface RatesAnswer {
   /** The same in Unix seconds. */
   "as_of_unix": number | null;
   "base": string;
-  /** Codes that were asked for and have no rate. */
+  /** Requested codes without a rate. */
   "missing": Array<string>;
   /** By code: `no_quotes`, `unsupported` or `stale_beyond_limit`. */
   "missing_reasons": Record<string, string>;

@@ -1664,7 +1664,7 @@ export interface ReadHealthAnswerShadow {
   "compared": number;
   /** Whether blocks are compared: no longer when the native engine has stopped. */
   "comparing": boolean;
-  /** Those in which they parted. */
+  /** Compared blocks whose results differ. */
   "differences": number;
 }
 
@@ -1903,7 +1903,7 @@ export interface ReadUdfSymbolsAnswer {
   "pricescale": number;
   "session": string;
   "supported_resolutions": Array<string>;
-  /** The id of the pool: what data is asked for with. */
+  /** The id of the pool, with which clients request data. */
   "ticker": IdText;
   "timezone": string;
   "type": string;

@@ -810,7 +810,7 @@ pub struct BestCycleAnswer {
     pub ok: bool,
     /// `profit`.
     pub profit: String,
-    /// Upper bound of amounts on this cycle.
+    /// Upper bound of the profit, whatever the amount in.
     pub profit_bound: String,
     /// `token`.
     pub token: String,

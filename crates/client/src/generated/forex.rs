@@ -189,7 +189,7 @@ pub struct RatesAnswer {
     pub as_of_unix: Option<u64>,
     /// `base`.
     pub base: String,
-    /// Codes that were asked for and have no rate.
+    /// Requested codes without a rate.
     pub missing: Vec<String>,
     /// By code: `no_quotes`, `unsupported` or `stale_beyond_limit`.
     pub missing_reasons: std::collections::BTreeMap<String, String>,

@@ -5981,7 +5981,7 @@ pub struct ReadHealthAnswerShadow {
     pub compared: u64,
     /// Whether blocks are compared: no longer when the native engine has stopped.
     pub comparing: bool,
-    /// Those in which they parted.
+    /// Compared blocks whose results differ.
     pub differences: u64,
 }
 
@@ -6402,7 +6402,7 @@ pub struct ReadUdfSymbolsAnswer {
     pub session: String,
     /// `supported_resolutions`.
     pub supported_resolutions: Vec<String>,
-    /// The id of the pool: what data is asked for with.
+    /// The id of the pool, with which clients request data.
     pub ticker: IdText,
     /// `timezone`.
     pub timezone: String,
