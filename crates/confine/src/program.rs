@@ -34,7 +34,7 @@ const NICENESS: i32 = 5;
 const OUT_OF_MEMORY_FIRST: &str = "1000";
 /// Prefix of the line on standard error with the reason why the sandbox could not be made.
 pub const COMPLAINT: &str = "paraffin-confine: ";
-/// The subcommand of the program that runs [`enter`].
+/// The subcommand of the program that runs `enter`.
 pub const SUBCOMMAND: &str = "verify-confine";
 /// The argument of process 1 of the new namespaces, with a user namespace and without.
 const INSIDE: &str = "--inside";
