@@ -149,8 +149,12 @@ impl Indexer {
                     self.writer.commit_sorted()?;
                 }
             }
-            None if pending >= self.options.commit_bytes && self.options.run_bytes.is_some() && only.is_none() => {
-                // Many more blocks follow, so this run is written beside them as those of an import are.
+            // Many more blocks follow, so this run is written beside them as those of an import are. Rows beyond the share of a run, as
+            // one block can make them, are not kept in memory for that.
+            None if only.is_none()
+                && pending >= self.options.commit_bytes
+                && self.options.run_bytes.is_some_and(|run_bytes| pending <= run_bytes) =>
+            {
                 let _span = span.child("commit");
                 self.last_commit = Instant::now();
                 self.writer.commit_sorted()?;
