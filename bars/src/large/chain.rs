@@ -25,7 +25,7 @@ use xtask::process::{Failure, Outcome};
 /// Bytes of a reference to an output.
 pub(crate) const INPUT_LEN: usize = 6;
 /// Changes when the same seed gives another chain.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Record of a block in the skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,8 +28,6 @@ pub(crate) const TOKEN_EVERY: u32 = 64;
 pub(crate) const TRADERS: u16 = 32;
 /// Traders that one transaction hands tokens to.
 const HANDED_TO: u16 = 4;
-/// Of 1,000 transactions with contracts, those that are orders of traders; the rest mints.
-pub(crate) const ORDERS: u32 = 80;
 /// Satoshis that the founder wraps.
 const WRAPPED_SAT: u64 = 10_000_000;
 /// Units of each token, and those that each trader gets of them.
@@ -189,17 +187,15 @@ fn founding(step: u16) -> Action {
     }
 }
 
-/// A mint of the genesis token, or of one of the newest tokens that anyone can mint. Contracts began at height `from`.
-fn mint(random: &mut Random, height: u32, from: u32) -> Action {
-    let first = (from / TOKEN_EVERY + 1) * TOKEN_EVERY;
-    let made = made_at(random, height, TOKEN_EVERY);
-    let target = match made.checked_sub(first) {
-        Some(blocks) if random.below(8) == 0 => {
-            AlkaneId { block: 2, tx: FOUNDED + 1 + u128::from(blocks / TOKEN_EVERY) }
-        }
-        _ => GENESIS_TOKEN,
-    };
+fn mint(target: AlkaneId) -> Action {
     Action { call: Some(Cellpack { target, inputs: vec![MINT] }), ..Action::default() }
+}
+
+/// One of the newest tokens that anyone can mint; before there is one, the genesis token. Contracts began at height `from`.
+fn new_one(random: &mut Random, height: u32, from: u32) -> AlkaneId {
+    let first = (from / TOKEN_EVERY + 1) * TOKEN_EVERY;
+    let blocks = made_at(random, height, TOKEN_EVERY).checked_sub(first);
+    blocks.map_or(GENESIS_TOKEN, |blocks| AlkaneId { block: 2, tx: FOUNDED + 1 + u128::from(blocks / TOKEN_EVERY) })
 }
 
 /// A new token that anyone can mint.
@@ -240,6 +236,8 @@ fn order(random: &mut Random) -> Action {
 pub(crate) enum Calls {
     Founding(u16),
     NewToken,
+    /// Of the genesis token, and of a rune by the same runestone, as nearly all of mainnet's are.
+    GenesisMint,
     Mint,
     Order,
 }
@@ -255,7 +253,8 @@ pub(crate) fn write(
     let action = match calls {
         Calls::Founding(step) => founding(step),
         Calls::NewToken => new_token(height),
-        Calls::Mint => mint(random, height, from),
+        Calls::GenesisMint => mint(GENESIS_TOKEN),
+        Calls::Mint => mint(new_one(random, height, from)),
         Calls::Order => order(random),
     };
     let message = u128::from(shadow_vout(usize::from(outputs), 1));

@@ -8,7 +8,7 @@ use bitcoin::hashes::{Hash as _, HashEngine as _, sha256d};
 use bitcoin::{BlockHash, CompactTarget, TxMerkleNode, block, consensus};
 
 use super::chain::{self, Chain, Entry};
-use super::contracts::{self, ORDERS, STEPS, TOKEN_EVERY, TRADERS};
+use super::contracts::{self, STEPS, TOKEN_EVERY, TRADERS};
 use super::measure::processor;
 use super::message::{DEPLOY_EVERY, ETCH_EVERY, Purpose, compact_size};
 use super::random::Random;
@@ -27,10 +27,10 @@ const HALVING: u64 = 210_000;
 /// Regtest's least difficulty.
 const BITS: u32 = 0x207f_ffff;
 
-/// The chain of `height` blocks for `seed`, made when it is not there yet, and the processor seconds that took.
-pub(crate) fn provide(place: &Path, seed: u64, height: u32) -> Outcome<(Chain, f64)> {
+/// The chain of a shape for `seed`, made when it is not there yet, and the processor seconds that took.
+pub(crate) fn provide(place: &Path, seed: u64, shape: Shape) -> Outcome<(Chain, f64)> {
+    let height = shape.height();
     let folder = chain::folder(place, seed, height);
-    let shape = Shape::committed(height)?;
     let before = processor(std::process::id());
     if let Some(chain) = Chain::open(&folder, seed, shape.clone())? {
         return Ok((chain, 0.0));
@@ -325,9 +325,15 @@ fn plan(seed: u64, number: u32, row: &Row, (height, contracts_from): (u32, u32),
         purpose = Purpose::Deploy;
     } else if height > contracts_from && place == 3 && height.is_multiple_of(TOKEN_EVERY) {
         purpose = Purpose::NewToken;
-    } else if purpose == Purpose::ContractMint && random.thousandths(ORDERS) {
-        let detail = random.below(u64::from(TRADERS)) as u16;
-        return Plan { purpose: Purpose::Order, inputs: 1, outputs: 2, detail };
+    } else if purpose == Purpose::ContractMint {
+        let drawn = random.below(1000) as u32;
+        if drawn < row.orders {
+            let detail = random.below(u64::from(TRADERS)) as u16;
+            return Plan { purpose: Purpose::Order, inputs: 1, outputs: 2, detail };
+        }
+        if drawn < row.orders + row.genesis {
+            return Plan { purpose: Purpose::GenesisMint, inputs: 1, outputs: 1, detail: 0 };
+        }
     }
     if purpose.reveals() {
         return Plan { purpose, inputs: 1, outputs: 1 + u16::from(random.thousandths(300)), detail: 0 };

@@ -24,14 +24,16 @@ pub(crate) enum Purpose {
     Founding,
     /// Creates a token that anyone can mint.
     NewToken,
-    /// Mints of a contract.
+    /// Mints the genesis token and a rune.
+    GenesisMint,
+    /// Mints of another contract.
     ContractMint,
     /// An order of a trader.
     Order,
 }
 
 impl Purpose {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Coinbase,
         Self::Payment,
         Self::Data,
@@ -41,6 +43,7 @@ impl Purpose {
         Self::Etching,
         Self::Founding,
         Self::NewToken,
+        Self::GenesisMint,
         Self::ContractMint,
         Self::Order,
     ];
@@ -65,6 +68,7 @@ impl Purpose {
         match self {
             Self::Founding => Some(Calls::Founding(detail)),
             Self::NewToken => Some(Calls::NewToken),
+            Self::GenesisMint => Some(Calls::GenesisMint),
             Self::ContractMint => Some(Calls::Mint),
             Self::Order => Some(Calls::Order),
             _ => None,
@@ -98,14 +102,15 @@ pub(crate) fn write_output(
 ) {
     let mut payload = Vec::new();
     let mut script = vec![0x6a];
-    match record.purpose {
-        Purpose::Mint => {
-            let block = made_at(random, height, ETCH_EVERY);
-            for number in [20, u128::from(block), 20, 1] {
-                varint(number, &mut payload);
-            }
-            script.push(0x5d);
+    if matches!(record.purpose, Purpose::Mint | Purpose::GenesisMint) {
+        // A rune of block 0 would spoil the whole runestone.
+        let block = made_at(random, height, ETCH_EVERY).max(ETCH_EVERY);
+        for number in [20, u128::from(block), 20, 1] {
+            varint(number, &mut payload);
         }
+    }
+    match record.purpose {
+        Purpose::Mint => script.push(0x5d),
         Purpose::Etching => {
             // An etching with terms and without a name: 1,000 units for each of up to 2^62 mints.
             for number in [2, 3, 10, 1_000, 8, 1 << 62] {

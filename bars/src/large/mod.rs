@@ -86,7 +86,7 @@ pub(crate) fn measure(root: &Path, arguments: &[String]) -> Outcome {
     let place = root.join("target/bars/large");
     let program = crate::program(root)?;
     let _alone = lock(&place)?;
-    let (chain, generate_seconds) = generate::provide(&place, wanted.seed, wanted.height())?;
+    let (chain, generate_seconds) = generate::provide(&place, wanted.seed, Shape::committed(wanted.height())?)?;
     let (megabytes, inputs) = (float(chain.bytes(chain.height())) / 1e6, chain.inputs(chain.height()));
     println!(
         "{} blocks, {megabytes:.0} MB, {} transactions, {inputs} inputs; {}",
@@ -175,7 +175,7 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
     if let Some(cost) = mainnet {
         let sizes: Vec<String> =
             all.iter().map(|run| format!("{:.0} MB: {:.1} ms/MB", run.megabytes, 1e3 * run.cost)).collect();
-        let how = format!("hours for 700 GB by a + b ln(size) through {}", sizes.join(", "));
+        let how = format!("hours for 750 GB by a + b ln(size) through {}", sizes.join(", "));
         let hours = cost * float(MAINNET_BYTES) / 1e6 / 3600.0;
         bars.push(Bar { name: format!("large extrapolated{mark}"), value: hours, floor: Floor::None, how });
     }

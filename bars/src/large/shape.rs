@@ -5,9 +5,9 @@ use xtask::process::{Failure, Outcome};
 /// The table.
 const TABLE: &str = include_str!("../../shape.csv");
 /// Height that the table ends at.
-pub(crate) const MAINNET_HEIGHT: u64 = 930_000;
+pub(crate) const MAINNET_HEIGHT: u64 = 961_500;
 /// Bytes of all blocks up to there, about.
-pub(crate) const MAINNET_BYTES: u64 = 700_000_000_000;
+pub(crate) const MAINNET_BYTES: u64 = 750_000_000_000;
 
 /// One stretch of the chain. Shares are thousandths, means hundredths where `bars/shape.csv` says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -26,6 +26,10 @@ pub(crate) struct Row {
     pub(crate) inscriptions: u32,
     pub(crate) runes: u32,
     pub(crate) contracts: u32,
+    /// Of `contracts`, mints of the genesis token.
+    pub(crate) genesis: u32,
+    /// Of `contracts`, orders to an exchange.
+    pub(crate) orders: u32,
 }
 
 impl Row {
@@ -49,6 +53,15 @@ impl Shape {
         let mut shape = Self { rows: parse(TABLE)?, height, contracts_from: u32::MAX };
         shape.contracts_from = shape.first(|row| row.contracts).unwrap_or(u32::MAX);
         Ok(shape)
+    }
+
+    /// The same with another share of orders among the calls of contracts, in thousandths.
+    #[cfg(test)]
+    pub(crate) fn with_orders(mut self, orders: u32) -> Self {
+        for row in self.rows.iter_mut().filter(|row| row.contracts > 0) {
+            (row.orders, row.genesis) = (orders, row.genesis.min(1000 - orders));
+        }
+        self
     }
 
     /// Height of a chain of about `bytes`: its blocks are as large as mainnet's.
@@ -119,11 +132,13 @@ fn parse(table: &str) -> Outcome<Vec<Row>> {
                 "inscriptions" => &mut row.inscriptions,
                 "runes" => &mut row.runes,
                 "contracts" => &mut row.contracts,
+                "genesis" => &mut row.genesis,
+                "orders" => &mut row.orders,
                 _ => return Err(broken()),
             };
             *place = cell;
         }
-        if row.kinds.iter().sum::<u32>() != 1000 || row.fresh + row.busy > 1000 {
+        if row.kinds.iter().sum::<u32>() != 1000 || row.fresh + row.busy > 1000 || row.genesis + row.orders > 1000 {
             return Err(Failure::new(format!("bars/shape.csv: the shares of `{line}` do not sum up")));
         }
         rows.push(row);
@@ -141,15 +156,15 @@ mod tests {
         assert!(shape.rows.is_sorted_by_key(|row| row.until));
         assert_eq!(u64::from(shape.rows.last().unwrap().until), MAINNET_HEIGHT);
         assert_eq!((shape.at(0), usize::from(shape.at(1_000))), (0, shape.rows.len() - 1));
-        // BIP141 at 481,824 of 930,000.
-        assert_eq!(shape.first(|row| row.nested), Some(519));
+        // BIP141 at 481,824 of 961,500.
+        assert_eq!(shape.first(|row| row.nested), Some(502));
         let total: u64 = (shape.rows.iter())
             .scan(0, |from, row| {
                 let blocks = row.until - std::mem::replace(from, row.until);
                 Some(u64::from(blocks) * u64::from(row.transactions))
             })
             .sum();
-        assert!((1_150_000_000..1_400_000_000).contains(&total), "{total} transactions on mainnet");
+        assert!((1_300_000_000..1_500_000_000).contains(&total), "{total} transactions on mainnet");
     }
 
     #[test]

@@ -105,6 +105,17 @@ impl BitcoinModule {
                 block.offsets.len()
             ));
         }
+        if let Some(digests) = &block.script_digests {
+            let outputs: usize = transactions.iter().map(|transaction| transaction.output.len()).sum();
+            let spent: usize = block.spent.iter().flatten().map(Vec::len).sum();
+            if (digests.outputs.len(), digests.spent.len()) != (outputs, spent) {
+                return refuse(format!(
+                    "{outputs} outputs and {spent} spent ones came with {} and {} digests of scripts",
+                    digests.outputs.len(),
+                    digests.spent.len()
+                ));
+            }
+        }
         if let Some(spent) = &block.spent {
             if spent.len() != count {
                 return refuse(format!("{count} transactions came with the spent outputs of {}", spent.len()));
@@ -210,14 +221,14 @@ fn write_transactions<'a>(
         }
         for input in inputs {
             if let (Some(funding), Some(output)) = (input.funding, spent.output(input)) {
-                scripts.spent(index, funding, output);
+                scripts.spent(index, funding, output, spent.digest(input));
             }
         }
         // The outputs of the genesis block are not in the UTXO set of any node and can never be spent.
         if block.id.height > 0 {
             for (vout, output) in (0u32..).zip(&transaction.output) {
                 if !is_unspendable(&output.script_pubkey) {
-                    scripts.funded(index, vout, output);
+                    scripts.funded(index, vout, output, spent.digest_of_output(index, vout as usize));
                 }
             }
         }

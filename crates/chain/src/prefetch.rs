@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use paraffin_primitives::{BlockId, ConnectedBlock};
+use paraffin_primitives::{BlockId, ConnectedBlock, ScriptDigests};
 use tokio::task::JoinHandle;
 
 use crate::block_check::{CheckedBlock, spent_outputs_fit};
@@ -205,7 +205,12 @@ pub(crate) async fn connected_block(
         }
         fits
     });
-    Ok(ConnectedBlock { id, block, size, txids, offsets, spent })
+    // Beside the thread that indexes, which is the busiest one of a first import.
+    let hashed = tokio::task::spawn_blocking(move || {
+        let script_digests = Some(ScriptDigests::of(&block, spent.as_ref()));
+        ConnectedBlock { id, block, size, txids, offsets, spent, script_digests }
+    });
+    hashed.await.map_err(|_| NodeError::Unavailable("the instance is shutting down".to_owned()))
 }
 
 async fn fetch(
@@ -218,8 +223,10 @@ async fn fetch(
     let block = connected_block(&client, id, wants_spent).await?;
     let period = FetchPeriod { began, ended: SystemTime::now() };
     let spent_bytes: usize = block.spent.iter().flatten().flatten().map(|output| 48 + output.script_pubkey.len()).sum();
+    let digest_bytes: usize =
+        block.script_digests.iter().map(|digests| 32 * (digests.outputs.len() + digests.spent.len())).sum();
     // A decoded block takes about four times its encoding.
-    let bytes = block.size as usize * 4 + spent_bytes;
+    let bytes = block.size as usize * 4 + spent_bytes + digest_bytes;
     total.fetch_add(bytes, Ordering::Relaxed);
     let held = Held { total, bytes };
     Ok(Fetched { block: Box::new(block), held, period })

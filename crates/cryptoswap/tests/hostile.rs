@@ -160,6 +160,7 @@ impl Shelf {
             txids: (0..200).map(txid).collect(),
             offsets: Vec::new(),
             spent: None,
+            script_digests: None,
         };
         self.writer.begin_block(id, self.previous, header.time).unwrap();
         let mut rows = self.writer.module(SCHEMA.id).unwrap();

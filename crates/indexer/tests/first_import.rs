@@ -27,7 +27,7 @@ fn chain() -> Vec<ConnectedBlock> {
         let hash = node.block_hash(height).unwrap();
         let checked = check_block(&node.block_bytes(&hash).unwrap(), hash, true).unwrap();
         let CheckedBlock { block, size, txids, offsets } = checked;
-        ConnectedBlock { id: BlockId { height, hash }, block, size, txids, offsets, spent: None }
+        ConnectedBlock { id: BlockId { height, hash }, block, size, txids, offsets, spent: None, script_digests: None }
     };
     (0..=BLOCKS).map(connected).collect()
 }

@@ -27,7 +27,7 @@ fn connected(node: &Node, height: u32) -> ConnectedBlock {
     let hash = node.block_hash(height).unwrap();
     let checked = check_block(&node.block_bytes(&hash).unwrap(), hash, true).unwrap();
     let CheckedBlock { block, size, txids, offsets } = checked;
-    ConnectedBlock { id: BlockId { height, hash }, block, size, txids, offsets, spent: None }
+    ConnectedBlock { id: BlockId { height, hash }, block, size, txids, offsets, spent: None, script_digests: None }
 }
 
 /// Undoes stale blocks and applies new ones.

@@ -267,6 +267,7 @@ fn connected(height: u32, previous: BlockHash, txdata: Vec<Transaction>, spent: 
         txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
         offsets,
         spent: Some(spent),
+        script_digests: None,
         block,
     }
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use bitcoin::block::Header;
+use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::{Block, BlockHash, Transaction, TxOut, Txid, VarInt};
 
 /// A block height; the genesis block has height 0.
@@ -37,6 +38,28 @@ pub struct ConnectedBlock {
     /// The outputs that each transaction spends, in input order, when the node supplied them.
     /// As long as `block.txdata`; the coinbase has an empty list. `None`: modules look them up in the index.
     pub spent: Option<Vec<Vec<TxOut>>>,
+    /// Digests of the scripts, when whoever made the block had the time for them. `None`: modules that need them compute them.
+    pub script_digests: Option<ScriptDigests>,
+}
+
+/// SHA-256 of the scripts of a block, in the order of its transactions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptDigests {
+    /// Of every output of every transaction.
+    pub outputs: Vec<[u8; 32]>,
+    /// Of every output that is spent; empty when the block has none of them.
+    pub spent: Vec<[u8; 32]>,
+}
+
+impl ScriptDigests {
+    /// Of all outputs that a block makes, and of those that it spends.
+    pub fn of(block: &Block, spent: Option<&Vec<Vec<TxOut>>>) -> Self {
+        let digest = |output: &TxOut| sha256::Hash::hash(output.script_pubkey.as_bytes()).to_byte_array();
+        Self {
+            outputs: block.txdata.iter().flat_map(|transaction| &transaction.output).map(digest).collect(),
+            spent: spent.into_iter().flatten().flatten().map(digest).collect(),
+        }
+    }
 }
 
 impl ConnectedBlock {
@@ -58,6 +81,7 @@ impl ConnectedBlock {
             txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
             offsets,
             spent: None,
+            script_digests: None,
             block,
         }
     }

@@ -11,6 +11,6 @@ mod outpoint;
 
 pub use alkane_id::{AlkaneId, ParseAlkaneIdError};
 pub use amount::{Amount, ParseAmountError};
-pub use block::{BlockId, ConnectedBlock, Height};
+pub use block::{BlockId, ConnectedBlock, Height, ScriptDigests};
 pub use network::{Network, ParseNetworkError};
 pub use outpoint::{ParseOutPointError, format_outpoint, parse_outpoint};

@@ -91,7 +91,7 @@ pub(super) fn with_heights(blocks: Vec<LooseBlock>, network: Network) -> Result<
         let height = *heights.get(&index)?;
         let id = BlockId { height, hash: block.hash() };
         let CheckedBlock { block, size, txids, offsets } = block.checked;
-        Some(ConnectedBlock { id, block, size, txids, offsets, spent: None })
+        Some(ConnectedBlock { id, block, size, txids, offsets, spent: None, script_digests: None })
     });
     Ok(connected.collect())
 }

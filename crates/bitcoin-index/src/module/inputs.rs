@@ -18,6 +18,8 @@ pub(super) struct SpentOutputs<'a> {
     inputs: Vec<SpentOutput>,
     /// Where the inputs of each transaction start in `inputs`; one more at the end.
     starts: Vec<usize>,
+    /// Where the outputs of each transaction start among all of the block.
+    output_starts: Vec<usize>,
     /// Outputs read from the index, by index in `inputs`; empty when the node supplied them.
     loaded: Vec<Option<TxOut>>,
 }
@@ -57,12 +59,16 @@ impl<'a> SpentOutputs<'a> {
         let input_count = transactions.iter().map(|transaction| transaction.input.len()).sum();
         let mut inputs: Vec<SpentOutput> = Vec::with_capacity(input_count);
         let mut starts = Vec::with_capacity(transactions.len() + 1);
+        let mut output_starts = Vec::with_capacity(transactions.len());
+        let mut outputs = 0;
         // Inputs that spend an earlier block's outputs.
         let mut earlier: Vec<(usize, OutPoint)> = Vec::new();
         let mut in_block: TxidMap<usize> =
             TxidMap::with_capacity_and_hasher(transactions.len(), TxidHashing::default());
         for (index, transaction) in transactions.iter().enumerate() {
             starts.push(inputs.len());
+            output_starts.push(outputs);
+            outputs += transaction.output.len();
             for (vin, input) in transaction.input.iter().enumerate().take_while(|_| index > 0) {
                 let OutPoint { txid, vout } = input.previous_output;
                 inputs.push(if let Some(earlier) = in_block.get(&txid) {
@@ -91,7 +97,7 @@ impl<'a> SpentOutputs<'a> {
             inputs[index].funding = Some(funding);
             to_read.push((funding, (index, txid)));
         }
-        let mut spent = Self { block, inputs, starts, loaded: Vec::new() };
+        let mut spent = Self { block, inputs, starts, output_starts, loaded: Vec::new() };
         if !finder.is_sure {
             spent.read(rows, to_read)?;
         }
@@ -145,6 +151,21 @@ impl<'a> SpentOutputs<'a> {
             OutputSource::SameBlock(index, vout) => self.block.block.txdata.get(index)?.output.get(vout),
             OutputSource::Loaded(index) => self.loaded.get(index)?.as_ref(),
         }
+    }
+
+    /// SHA-256 of the script of that output, where it came with the block.
+    pub(super) fn digest(&self, input: &SpentOutput) -> Option<[u8; 32]> {
+        let digests = self.block.script_digests.as_ref()?;
+        match input.source {
+            OutputSource::Supplied(index, vin) => digests.spent.get(self.starts[index] + vin).copied(),
+            OutputSource::SameBlock(index, vout) => self.digest_of_output(index, vout),
+            OutputSource::Loaded(_) => None,
+        }
+    }
+
+    /// SHA-256 of the script of output `vout` of transaction `index` of the block, where it came with the block.
+    pub(super) fn digest_of_output(&self, index: usize, vout: usize) -> Option<[u8; 32]> {
+        self.block.script_digests.as_ref()?.outputs.get(self.output_starts[index] + vout).copied()
     }
 }
 

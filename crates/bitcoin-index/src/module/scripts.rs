@@ -25,7 +25,8 @@ const COUNTING_ODDS: u64 = 32;
 pub(super) struct BlockScripts<'a> {
     block: &'a ConnectedBlock,
     first_number: u32,
-    script_indexes: HashMap<&'a Script, u32, KeyHashing>,
+    /// Positions in `scripts` by digest.
+    script_indexes: HashMap<[u8; 32], u32, KeyHashing>,
     scripts: Vec<BlockScript<'a>>,
     events: Vec<Event>,
 }
@@ -66,28 +67,36 @@ impl<'a> BlockScripts<'a> {
         }
     }
 
-    /// Transaction `index` pays `output`.
-    pub(super) fn funded(&mut self, index: usize, vout: u32, output: &'a TxOut) {
+    /// Transaction `index` pays `output`, whose script has this digest if it is known.
+    pub(super) fn funded(&mut self, index: usize, vout: u32, output: &'a TxOut, digest: Option<[u8; 32]>) {
         let funding = Funding { number: self.first_number + index as u32, vout };
-        self.push(EventKind::Funded, funding.number, funding, output);
+        self.push(EventKind::Funded, funding.number, funding, output, digest);
     }
 
-    /// Transaction `index` spends `output`, which is `funding`.
-    pub(super) fn spent(&mut self, index: usize, funding: Funding, output: &'a TxOut) {
-        self.push(EventKind::Spent, self.first_number + index as u32, funding, output);
+    /// Transaction `index` spends `output`, which is `funding` and whose script has this digest if it is known.
+    pub(super) fn spent(&mut self, index: usize, funding: Funding, output: &'a TxOut, digest: Option<[u8; 32]>) {
+        self.push(EventKind::Spent, self.first_number + index as u32, funding, output, digest);
     }
 
     /// The coinbase of this block replaces the coinbase `number` and its `output`.
     pub(super) fn withdrawn(&mut self, number: u32, vout: u32, output: &'a TxOut) {
-        self.push(EventKind::Withdrawn, self.first_number, Funding { number, vout }, output);
+        self.push(EventKind::Withdrawn, self.first_number, Funding { number, vout }, output, None);
     }
 
-    fn push(&mut self, kind: EventKind, number: u32, funding: Funding, output: &'a TxOut) {
+    fn push(
+        &mut self,
+        kind: EventKind,
+        number: u32,
+        funding: Funding,
+        output: &'a TxOut,
+        digest: Option<[u8; 32]>,
+    ) {
         let script = output.script_pubkey.as_script();
+        let digest = digest.unwrap_or_else(|| script_digest(script));
         let next = self.scripts.len() as u32;
-        let index = *self.script_indexes.entry(script).or_insert(next);
+        let index = *self.script_indexes.entry(digest).or_insert(next);
         if index == next {
-            self.scripts.push(BlockScript { script, digest: script_digest(script) });
+            self.scripts.push(BlockScript { script, digest });
         }
         self.events.push(Event { script: index, number, kind, funding, satoshis: output.value.to_sat() });
     }
@@ -164,15 +173,20 @@ impl<'a> BlockScripts<'a> {
     ) -> Result<(), ModuleError> {
         let prefix = |event: &Event| width.prefix(&self.scripts[event.script as usize].digest);
         let mut numbers = Vec::new();
+        let mut counts = Vec::with_capacity(self.scripts.len());
         for events in self.events.chunk_by(|left, right| left.script == right.script || prefix(left) == prefix(right)) {
             numbers.clear();
             numbers.extend(events.iter().filter(|event| event.kind != EventKind::Withdrawn).map(|event| event.number));
             numbers.sort_unstable();
             numbers.dedup();
             if let Some(first) = numbers.first() {
-                bounds.count(prefix(&events[0]), numbers.len());
+                counts.push((prefix(&events[0]), numbers.len()));
                 rows.put(&HISTORY, &history_key(prefix(&events[0]), *first), &history_value(&numbers))?;
             }
+        }
+        // Each counter is in another line of memory. One after the other the processor waits for several of them at a time.
+        for (prefix, transactions) in counts {
+            bounds.count(prefix, transactions);
         }
         Ok(())
     }
