@@ -60,13 +60,13 @@ impl Bench {
     }
 }
 
-/// The program under test, built unless `PARAFFIN_BIN` names one.
+/// The program under test, built as it is packaged unless `PARAFFIN_BIN` names one.
 pub(crate) fn program(root: &Path) -> Outcome<PathBuf> {
     if let Some(given) = std::env::var_os("PARAFFIN_BIN") {
         return Ok(PathBuf::from(given));
     }
-    run(Command::new("cargo").current_dir(root).args(["build", "--release", "--quiet", "-p", "paraffin"]))?;
-    Ok(target(root).join("release/paraffin"))
+    run(Command::new("cargo").current_dir(root).args(["build", "--profile", "dist", "--quiet", "-p", "paraffin"]))?;
+    Ok(target(root).join("dist/paraffin"))
 }
 
 fn main() -> ExitCode {

@@ -130,7 +130,7 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
     let mainnet = Line::through(&all).map(|line| line.cost(float(MAINNET_BYTES) / 1e6));
     let last = run.last;
     let how = format!(
-        "{megabytes:.0} MB of blocks in the shape of mainnet, {modules}, memory_mib = {}, release build, in {:.0} s; of this and \
+        "{megabytes:.0} MB of blocks in the shape of mainnet, {modules}, memory_mib = {}, packaged build, in {:.0} s; of this and \
          of what was read, start, stop and digest are taken off: processor {:.1} ms/MB, and {:.0} ms/MB for Core; the node of the bars took {:.1} ms/MB of the \
          same cores; {:.2} read calls and {:.3} pages from the device for each input; {:.0} MB written and {:.0} MB of tables \
          merged away ({}) for {:.0} MB kept; at most {:.0} MB on disk, {} MiB resident, {} descriptors; {:.1} s without a new block; \

@@ -7,8 +7,9 @@ use bitcoin::consensus::deserialize;
 use bitcoin::{MerkleBlock, OutPoint, Transaction, Txid};
 use paraffin_bitcoin_index::esplora::{OutputSpend, TransactionStatus};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions, ReadError, ScriptKey, StoredTransactions};
+use paraffin_primitives::{ConnectedBlock, ScriptDigests};
 use serde_json::{Value, json, to_value};
-use support::Instance;
+use support::{Instance, connected};
 use support::chain::{Random, RandomChain};
 use support::naive::{Naive, script_hash};
 
@@ -258,18 +259,21 @@ fn undoing_and_applying_the_same_blocks_again_gives_the_same_digest_and_answers(
     assert_all_answers(&instance, &naive);
 }
 
-/// The rows are the same whether the node supplied the spent outputs of a block or the index looked them up.
+/// The rows are the same whether the node supplied the spent outputs of a block or the index looked them up, and whether the digests of
+/// scripts came with the block or were computed here.
 #[test]
-fn supplied_and_looked_up_spends_write_the_same_rows() {
+fn spends_and_digests_that_came_with_a_block_write_the_same_rows_as_those_found_here() {
     let mut chain = RandomChain::new(33, 40);
     for _ in 0..50 {
         chain.grow(6);
     }
     let naive = Naive::new(&chain.blocks);
-    let digests = [true, false].map(|is_supplied| {
+    let digests = [(true, false), (true, true), (false, false), (false, true)].map(|(is_supplied, is_hashed)| {
         let mut instance = Instance::storing_raw();
         for (height, block) in (0u32..).zip(&chain.blocks) {
-            instance.connect(height, block, is_supplied.then(|| naive.spent_of_block(height)));
+            let spent = is_supplied.then(|| naive.spent_of_block(height));
+            let script_digests = is_hashed.then(|| ScriptDigests::of(block, spent.as_ref()));
+            instance.apply(&ConnectedBlock { script_digests, ..connected(height, block, spent) }).unwrap();
             if !is_supplied {
                 instance.commit();
             }
@@ -277,7 +281,7 @@ fn supplied_and_looked_up_spends_write_the_same_rows() {
         instance.commit();
         instance.store.snapshot().tip().unwrap().cumulative
     });
-    assert_eq!(digests[0], digests[1]);
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use bitcoin::{Block, BlockHash, OutPoint, TxOut};
 use paraffin_bitcoin_index::{
     BitcoinIndex, BitcoinModule, MODULE, RawTransactions, ScriptKey, SourceError, StoredTransactions, TransactionSource,
 };
-use paraffin_primitives::{BlockId, ConnectedBlock};
+use paraffin_primitives::{BlockId, ConnectedBlock, ScriptDigests};
 use paraffin_store::{Module, ModuleError};
 use support::chain::{RandomChain, block, coinbase, output, script, spend, transaction};
 use support::naive::Naive;
@@ -91,7 +91,11 @@ fn a_block_that_came_with_wrong_spent_outputs_txids_or_offsets_is_refused_and_th
         let message = refusal(&mut instance, &wrong);
         assert!(message.contains("spent outputs") && message.starts_with("block 2:"), "{message}");
     }
+    let digests = ScriptDigests::of(&second, None);
+    let with_digests = |digests: ScriptDigests| ConnectedBlock { script_digests: Some(digests), ..right.clone() };
     let wrongs = [
+        with_digests(ScriptDigests { outputs: Vec::new(), ..digests.clone() }),
+        with_digests(ScriptDigests { spent: vec![[0; 32]], ..digests }),
         ConnectedBlock { txids: right.txids[..1].to_vec(), ..right.clone() },
         ConnectedBlock { offsets: vec![81], ..right.clone() },
         ConnectedBlock { offsets: vec![right.offsets[1], right.offsets[0]], ..right.clone() },
