@@ -27,11 +27,11 @@ const fn bench(group: &'static str, package: &'static str, bench: &'static str) 
 }
 
 static BENCHES: [CrateBench; 11] = [
-    bench("gateway", "paraffin-gateway", "gateway_cost"),
+    bench("gateway", "paraffin-surfaces", "gateway_cost"),
     bench("limiter", "paraffin-access", "limiter"),
     CrateBench {
         asked: &[&["--bar", "snapshot"], &["--bar", "observe"], &["--bar", "deliveries"]],
-        ..bench("mempool", "paraffin-gateway", "mempool")
+        ..bench("mempool", "paraffin-surfaces", "mempool")
     },
     bench("orderbook", "paraffin-orderbook", "ingest"),
     bench("ordinals", "paraffin-ordinals-index", "import"),
@@ -39,7 +39,7 @@ static BENCHES: [CrateBench; 11] = [
     bench("reads", "paraffin-indexer", "large_reads"),
     bench("routing", "paraffin-amm", "routing"),
     CrateBench { features: "postgres,redis", ..bench("shared", "paraffin-access", "shared") },
-    bench("views", "paraffin-gateway", "views"),
+    bench("views", "paraffin-surfaces", "views"),
     bench("vm", "paraffin-alkanes", "vm"),
 ];
 

@@ -197,7 +197,7 @@ fn compare_with_ord(root: &Path) -> Outcome {
     }
     for (package, tests, name) in [
         ("paraffin-ordinals-index", "ordinals", "peer::every_answer_equals"),
-        ("paraffin-gateway", "gateway", "families::peer::every_method_answers_alike"),
+        ("paraffin-surfaces", "gateway", "families::peer::every_method_answers_alike"),
     ] {
         run(test::cargo(root).args(["test", "-p", package, "--test", tests, "--", name, "--nocapture"]))?;
     }

@@ -11,8 +11,8 @@ use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, Raw
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
-    ChainState, ElectrumParts, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler,
-    KeyedSurface, Metrics, ShadowState, WebhooksParts,
+    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler,
+    KeyedSurface, ListenerParts, Metrics, ShadowState, WebhooksParts,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;
@@ -24,6 +24,7 @@ use paraffin_spans::Tracer;
 use paraffin_store::{
     MemorySplit, Module, ModuleError, ModuleSchema, ReadCounts, Snapshot, Store, StoreError, StoreOptions,
 };
+use paraffin_surfaces::{ElectrumParts, SURFACES, handlers};
 use paraffin_verify::Verifier;
 use paraffin_webhooks::WebhookStore;
 use tokio::sync::watch;
@@ -164,27 +165,27 @@ fn keyed_surfaces(
     verifier: Option<&Arc<Verifier>>,
 ) -> BTreeMap<KeyedSurface, KeyedHandler> {
     let mut surfaces = BTreeMap::from([
-        (KeyedSurface::Esplora, KeyedHandler::esplora()),
-        (KeyedSurface::Reorg, KeyedHandler::reorg()),
-        (KeyedSurface::Espo, KeyedHandler::espo()),
-        (KeyedSurface::Udf, KeyedHandler::udf()),
-        (KeyedSurface::Events, KeyedHandler::events()),
-        (KeyedSurface::Dexscreener, KeyedHandler::dexscreener()),
-        (KeyedSurface::Coingecko, KeyedHandler::coingecko()),
-        (KeyedSurface::Forex, KeyedHandler::forex(forex.board())),
-        (KeyedSurface::Btcusd, KeyedHandler::btcusd(config.pools.rules())),
+        (KeyedSurface::Esplora, handlers::esplora()),
+        (KeyedSurface::Reorg, handlers::reorg()),
+        (KeyedSurface::Espo, handlers::espo()),
+        (KeyedSurface::Udf, handlers::udf()),
+        (KeyedSurface::Events, handlers::events()),
+        (KeyedSurface::Dexscreener, handlers::dexscreener()),
+        (KeyedSurface::Coingecko, handlers::coingecko()),
+        (KeyedSurface::Forex, handlers::forex(forex.board())),
+        (KeyedSurface::Btcusd, handlers::btcusd(config.pools.rules())),
     ]);
     if config.electrum.websocket {
-        surfaces.insert(KeyedSurface::Electrum, KeyedHandler::electrum());
+        surfaces.insert(KeyedSurface::Electrum, handlers::electrum());
     }
     if let Some(live) = live {
-        surfaces.insert(KeyedSurface::Mempool, KeyedHandler::mempool(Arc::clone(live.mempool())));
+        surfaces.insert(KeyedSurface::Mempool, handlers::mempool(Arc::clone(live.mempool())));
     }
     if let Some(orderbook) = orderbook {
-        surfaces.insert(KeyedSurface::Orderbook, KeyedHandler::orderbook(Arc::clone(orderbook)));
+        surfaces.insert(KeyedSurface::Orderbook, handlers::orderbook(Arc::clone(orderbook)));
     }
     if let Some(verifier) = verifier {
-        surfaces.insert(KeyedSurface::Explorer, KeyedHandler::verify(Arc::clone(verifier)));
+        surfaces.insert(KeyedSurface::Explorer, handlers::verify(Arc::clone(verifier)));
     }
     surfaces
 }
@@ -503,9 +504,11 @@ impl Instance {
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(config, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),
-            electrum: live
-                .as_ref()
-                .map(|live| ElectrumParts { settings: config.electrum.clone(), mempool: Arc::clone(live.mempool()) }),
+            surfaces: &SURFACES,
+            electrum: live.as_ref().map(|live| {
+                let parts = ElectrumParts { settings: config.electrum.clone(), mempool: Arc::clone(live.mempool()) };
+                Box::new(parts) as Box<dyn ListenerParts>
+            }),
             webhooks: webhooks(config).await,
             families: config.ordinals.families().map_err(GatewayError::Config)?,
             upstreams: None,

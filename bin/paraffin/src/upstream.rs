@@ -104,6 +104,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         prices: None,
         mempool: None,
         hosted: None,
+        surfaces: &paraffin_surfaces::SURFACES,
         electrum: None,
         webhooks: None,
         families: Families::default(),

@@ -9,7 +9,7 @@ use crate::errors::ApiError;
 
 /// Failure to write a value.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotWritten {
+pub enum NotWritten {
     /// It is larger than the limit.
     #[error("the answer is larger than answers may be")]
     TooLarge,
@@ -53,7 +53,7 @@ impl Write for Bounded {
 ///
 /// # Errors
 /// It is longer, or no JSON.
-pub(crate) fn write_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>, NotWritten> {
+pub fn write_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>, NotWritten> {
     let mut out = Bounded { written: Vec::new(), bytes_max, is_over: false };
     match serde_json::to_writer(&mut out, value) {
         Ok(()) => Ok(out.written),
@@ -66,7 +66,7 @@ pub(crate) fn write_bounded(value: &impl Serialize, bytes_max: usize) -> Result<
 ///
 /// # Errors
 /// As [`write_bounded`].
-pub(crate) fn to_raw_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Box<RawValue>, NotWritten> {
+pub fn to_raw_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Box<RawValue>, NotWritten> {
     let text = String::from_utf8(write_bounded(value, bytes_max)?);
     RawValue::from_string(text.map_err(serde::ser::Error::custom).map_err(NotWritten::Failed)?)
         .map_err(NotWritten::Failed)

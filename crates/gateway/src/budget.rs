@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::state::{RequestContext, unix_millis};
 
 /// The remaining budget of one request.
-pub(crate) struct RequestBudget {
+pub struct RequestBudget {
     bytes_max: usize,
     bytes_left: AtomicUsize,
     calls_left: AtomicUsize,
@@ -53,7 +53,7 @@ impl RequestBudget {
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED` when no call or no byte is left.
-    pub(crate) fn take_call(&self, context: &RequestContext) -> Result<(), ApiError> {
+    pub fn take_call(&self, context: &RequestContext) -> Result<(), ApiError> {
         if !self.take_own_call() {
             return Err(ApiError::budget_exceeded());
         }
@@ -70,7 +70,7 @@ impl RequestBudget {
 
     /// Takes bytes of the answer before they are held: from the request's budget and, above 64 KiB in all, from the process's. When
     /// they do not fit, no further call of the request is run.
-    pub(crate) async fn take_bytes(&self, context: &RequestContext, bytes: usize) -> bool {
+    pub async fn take_bytes(&self, context: &RequestContext, bytes: usize) -> bool {
         if !take(&self.bytes_left, bytes) {
             self.is_spent.store(true, Ordering::Relaxed);
             return false;
@@ -95,28 +95,28 @@ impl RequestBudget {
     }
 
     /// Records that memory was refused: no further call is run, and the request is answered with `OVERLOADED`.
-    pub(crate) fn overload(&self) {
+    pub fn overload(&self) {
         self.is_spent.store(true, Ordering::Relaxed);
         self.is_overloaded.store(true, Ordering::Relaxed);
     }
 
     /// Whether memory was refused; the request is then answered with `OVERLOADED`.
-    pub(crate) fn is_overloaded(&self) -> bool {
+    pub fn is_overloaded(&self) -> bool {
         self.is_overloaded.load(Ordering::Relaxed)
     }
 
     /// Takes the bytes held so far, to pass them on to the answer.
-    pub(crate) fn take_held(&self) -> Option<HeldBytes> {
+    pub fn take_held(&self) -> Option<HeldBytes> {
         self.held.try_lock().ok()?.take()
     }
 
     /// An empty charge of temporary bytes.
-    pub(crate) fn charge<'b>(&'b self, context: &'b RequestContext) -> Charge<'b> {
+    pub fn charge<'b>(&'b self, context: &'b RequestContext) -> Charge<'b> {
         Charge { budget: self, context, bytes: 0 }
     }
 
     /// Remaining time of the handler.
-    pub(crate) fn time_left(&self, limits: &Limits) -> Duration {
+    pub fn time_left(&self, limits: &Limits) -> Duration {
         let deadline = self.deadline.get_or_init(|| Instant::now() + limits.handler_timeout());
         deadline.saturating_duration_since(Instant::now())
     }
@@ -128,7 +128,7 @@ fn take(left: &AtomicUsize, amount: usize) -> bool {
 
 /// Bytes that are charged to the budget until this is dropped: those of an answer that becomes part of a larger one, which is
 /// counted itself.
-pub(crate) struct Charge<'b> {
+pub struct Charge<'b> {
     budget: &'b RequestBudget,
     context: &'b RequestContext,
     bytes: usize,
@@ -136,7 +136,7 @@ pub(crate) struct Charge<'b> {
 
 impl Charge<'_> {
     /// As [`RequestBudget::take_bytes`].
-    pub(crate) async fn add(&mut self, bytes: usize) -> bool {
+    pub async fn add(&mut self, bytes: usize) -> bool {
         let is_taken = self.budget.take_bytes(self.context, bytes).await;
         if is_taken {
             self.bytes += bytes;

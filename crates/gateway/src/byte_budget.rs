@@ -22,7 +22,7 @@ use crate::metrics::Meter;
 use crate::state::Caller;
 
 /// Bodies and answers up to this size are not counted, bytes.
-pub(crate) const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
+pub const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
 /// How long a request waits for others to finish before it is refused.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 /// Minimum step of a growing answer or body, KiB.
@@ -30,7 +30,7 @@ const STEP_KIB: u32 = 256;
 
 /// Callers that share one part of the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ByteHolder {
+pub enum ByteHolder {
     /// The keys of an account.
     Keys(AccountId),
     /// Its aliases and origins, which are public.
@@ -40,7 +40,8 @@ pub(crate) enum ByteHolder {
 }
 
 impl ByteHolder {
-    pub(crate) fn of(caller: &Caller, client: IpAddr) -> Self {
+    /// The holder that the bytes of a caller count for.
+    pub fn of(caller: &Caller, client: IpAddr) -> Self {
         match caller {
             Caller::Key(key) => Self::Keys(key.account),
             Caller::Alias(alias) => Self::Public(alias.account),
@@ -52,7 +53,7 @@ impl ByteHolder {
 
 /// The purpose of held bytes, for metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HeldFor {
+pub enum HeldFor {
     /// Answers, from when they are put together until they have been sent.
     Answers,
     /// Bodies of requests.
@@ -79,7 +80,7 @@ impl HeldFor {
 }
 
 /// The bytes of the whole process.
-pub(crate) struct ByteBudget {
+pub struct ByteBudget {
     /// KiB held for each of [`HeldFor::ALL`].
     used: [AtomicUsize; HeldFor::ALL.len()],
     all: Semaphore,
@@ -111,7 +112,7 @@ impl ByteBudget {
 
     /// Reports held bytes and their limit.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
-    pub(crate) fn measure(&self, meter: &Meter<'_>) {
+    pub fn measure(&self, meter: &Meter<'_>) {
         let held = self.held_kib();
         let bytes = |kib: usize| (kib << 10) as f64;
         for (used, (_, name)) in self.used.iter().zip(HeldFor::ALL) {
@@ -129,7 +130,7 @@ impl ByteBudget {
     }
 
     /// Bytes that may be held in all, and that are held.
-    pub(crate) fn bytes(&self) -> (usize, usize) {
+    pub fn bytes(&self) -> (usize, usize) {
         ((self.all_kib as usize) << 10, self.held_kib() << 10)
     }
 
@@ -209,7 +210,7 @@ impl Drop for Share {
 }
 
 /// Bytes that one answer or body holds until this is dropped.
-pub(crate) struct HeldBytes {
+pub struct HeldBytes {
     share: Share,
     purpose: HeldFor,
     kib: u32,
@@ -217,7 +218,7 @@ pub(crate) struct HeldBytes {
 
 impl HeldBytes {
     /// No bytes yet.
-    pub(crate) fn none(budget: &Arc<ByteBudget>, holder: ByteHolder, purpose: HeldFor) -> Self {
+    pub fn none(budget: &Arc<ByteBudget>, holder: ByteHolder, purpose: HeldFor) -> Self {
         Self { share: budget.share_of(holder), purpose, kib: 0 }
     }
 
@@ -231,7 +232,7 @@ impl HeldBytes {
     }
 
     /// As [`HeldBytes::reach`] without waiting: whether `bytes` are held now. Always true up to [`UNCOUNTED_BYTES_MAX`].
-    pub(crate) fn reach_now(&mut self, bytes: usize) -> bool {
+    pub fn reach_now(&mut self, bytes: usize) -> bool {
         let (wanted, share) = (kib(bytes), self.share.budget.share_kib);
         if bytes <= UNCOUNTED_BYTES_MAX || wanted <= self.kib {
             return true;
@@ -249,7 +250,7 @@ impl HeldBytes {
     }
 
     /// As [`HeldBytes::reach_now`] for thousands of small holders: every byte counts, and none is held in advance.
-    pub(crate) fn reach_exactly(&mut self, bytes: usize) -> bool {
+    pub fn reach_exactly(&mut self, bytes: usize) -> bool {
         let wanted = kib(bytes);
         let Some(missing) = wanted.checked_sub(self.kib).filter(|missing| *missing > 0) else { return true };
         let is_taken = wanted <= self.share.budget.share_kib && self.share.take_now(missing);
@@ -260,12 +261,12 @@ impl HeldBytes {
     }
 
     /// Releases what is held beyond `bytes`.
-    pub(crate) fn shrink(&mut self, bytes: usize) {
+    pub fn shrink(&mut self, bytes: usize) {
         self.shrink_exactly(if bytes <= UNCOUNTED_BYTES_MAX { 0 } else { bytes });
     }
 
     /// As [`HeldBytes::shrink`], for what [`HeldBytes::reach_exactly`] holds.
-    pub(crate) fn shrink_exactly(&mut self, bytes: usize) {
+    pub fn shrink_exactly(&mut self, bytes: usize) {
         let needed = kib(bytes);
         if let Some(beyond) = self.kib.checked_sub(needed) {
             self.kib = needed;
@@ -279,7 +280,7 @@ impl HeldBytes {
     ///
     /// # Errors
     /// `OVERLOADED` when they are not available within a second. What was held before stays held.
-    pub(crate) async fn reach(&mut self, bytes: usize) -> Result<(), Refusal> {
+    pub async fn reach(&mut self, bytes: usize) -> Result<(), Refusal> {
         let wanted = kib(bytes).min(self.share.budget.share_kib);
         let Some(missing) = wanted.checked_sub(self.kib).filter(|missing| *missing > 0) else { return Ok(()) };
         // A growing answer takes a larger step, where that is available.
@@ -295,13 +296,13 @@ impl HeldBytes {
     }
 
     /// Bytes that are held.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         // A share holds any number.
         if self.kib == self.share.budget.share_kib { usize::MAX } else { (self.kib as usize) << 10 }
     }
 
     /// The bytes, which are held until the last part of them has been dropped.
-    pub(crate) fn with(self, bytes: Bytes) -> Bytes {
+    pub fn with(self, bytes: Bytes) -> Bytes {
         Bytes::from_owner(Owner { bytes, _held: self })
     }
 }

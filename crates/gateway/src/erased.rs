@@ -6,14 +6,14 @@
 use std::any::Any;
 
 /// The erased result of a read.
-pub(crate) type Answer = Box<dyn Any + Send>;
+pub type Answer = Box<dyn Any + Send>;
 
 /// Erases the type of a result.
-pub(crate) fn erase<T: Send + 'static>(value: T) -> Answer {
+pub fn erase<T: Send + 'static>(value: T) -> Answer {
     Box::new(value)
 }
 
 /// The value of [`erase`].
-pub(crate) fn restore<T: 'static>(answer: Answer) -> T {
+pub fn restore<T: 'static>(answer: Answer) -> T {
     *answer.downcast().expect("the caller that erased the type asks for the same one")
 }

@@ -1,3 +1,5 @@
+//! Errors of requests, with their codes and texts.
+
 use std::borrow::Cow;
 use std::error::Error;
 
@@ -51,7 +53,8 @@ impl ErrorKind {
     }
 
     /// Sets a JSON-RPC code that is unambiguous without `data.code`.
-    pub(crate) const fn of_code(self, rpc_code: i64) -> Self {
+    #[must_use]
+    pub const fn of_code(self, rpc_code: i64) -> Self {
         Self { rpc_code, has_data: false, ..self }
     }
 
@@ -152,7 +155,7 @@ pub struct ApiError {
     /// The defect and what the caller can do; never a stack trace, path, SQL, upstream address or key.
     pub message: Cow<'static, str>,
     /// Further members of `data` of a JSON-RPC error.
-    pub(crate) details: Option<Box<Map<String, Value>>>,
+    pub details: Option<Box<Map<String, Value>>>,
 }
 
 impl Serialize for ApiError {
@@ -176,13 +179,14 @@ impl ApiError {
     }
 
     /// Adds a member to `data`.
-    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.get_or_insert_default().insert(name.to_owned(), value.into());
         self
     }
 
     /// `data` of a JSON-RPC error.
-    pub(crate) fn data(&self) -> Option<Value> {
+    pub fn data(&self) -> Option<Value> {
         if !self.kind.has_data {
             return None;
         }
@@ -229,11 +233,12 @@ impl ApiError {
     }
 
     /// [`Self::internal`] for a violated invariant.
-    pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
+    pub fn inconsistent(what: impl Into<String>) -> Self {
         Self::internal(&Inconsistent(what.into()))
     }
 
-    pub(crate) fn panicked() -> Self {
+    /// 500: a request or its read was given up.
+    pub fn panicked() -> Self {
         Self::new(kind::INTERNAL, "Internal error")
     }
 
@@ -253,7 +258,7 @@ impl ApiError {
     }
 
     /// -32603: the calls or the answer bytes of one request are used up; the call was not run.
-    pub(crate) fn budget_exceeded() -> Self {
+    pub fn budget_exceeded() -> Self {
         Self::new(
             kind::BUDGET_EXCEEDED,
             "the request has used up its budget, so this call was not run: send it again in a smaller batch",
@@ -261,7 +266,7 @@ impl ApiError {
     }
 
     /// -32603: the caller has used up its calls of this minute; the call was not run.
-    pub(crate) fn calls_of_minute_exceeded() -> Self {
+    pub fn calls_of_minute_exceeded() -> Self {
         Self::new(
             kind::BUDGET_EXCEEDED,
             "the calls of this minute are used up, so this call was not run: send it again in the next minute",
@@ -283,31 +288,45 @@ impl ApiError {
 }
 
 /// Seconds after which a request that was [`Refusal::Overloaded`] may be tried again.
-pub(crate) const OVERLOADED_RETRY_SECONDS: u32 = 2;
+pub const OVERLOADED_RETRY_SECONDS: u32 = 2;
 
 /// A request that is refused before any surface handles it (docs/api.md, "Who may call").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
+    /// The key is unknown, revoked or expired.
     InvalidApiKey,
+    /// The origin is not registered.
     OriginNotAllowed,
+    /// The alias may not be used for the surface.
     SurfaceNotAllowed,
+    /// The key store is away.
     AuthUnavailable,
-    /// Seconds until a retry, and the JSON-RPC code of the path.
+    /// Too many requests.
     RateLimited {
+        /// Seconds until a retry.
         retry_after: u32,
+        /// JSON-RPC code of the path.
         code: i64,
     },
     /// The process holds as many bytes as it may, or as many for this caller.
     Overloaded,
+    /// The body is too large.
     BodyTooLarge,
+    /// The head is too large.
     HeadersTooLarge,
+    /// The body came too slowly.
     BodyTooSlow,
+    /// The body ended early.
     BodyBroken,
+    /// The answer took too long.
     HandlerTimeout,
+    /// Nothing is served at the path.
     NotFound,
+    /// The surface is not part of this instance.
     SurfaceNotAvailable,
     /// The verbs that the path takes.
     WrongVerb(&'static str),
+    /// A failure of ours.
     Internal,
     /// No instance behind this gateway answers.
     UpstreamUnavailable,
@@ -319,7 +338,7 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// As the error of the request.
-    pub(crate) fn error(self) -> ApiError {
+    pub fn error(self) -> ApiError {
         use rpc_code::{INVALID_REQUEST, METHOD_NOT_FOUND, NOT_ALLOWED};
         let of = |name, status| ErrorKind::new(name, status);
         let (kind, message) = match self {

@@ -21,7 +21,7 @@ const SITE_BITS: u8 = 48;
 
 /// The unit that a part of the permits belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum CallerId {
+pub enum CallerId {
     /// A key with the admin flag: the operator, or a gateway that shares among its own callers. Only the global bound applies.
     Admin,
     /// Holders of the keys of one account.
@@ -31,7 +31,8 @@ pub(crate) enum CallerId {
 }
 
 impl CallerId {
-    pub(crate) fn of(caller: &Caller, client: IpAddr) -> Self {
+    /// The unit of a caller, seen at an address.
+    pub fn of(caller: &Caller, client: IpAddr) -> Self {
         match caller {
             Caller::Key(record) if record.admin => Self::Admin,
             Caller::Key(record) => Self::Account(record.account),
@@ -43,7 +44,7 @@ impl CallerId {
 }
 
 /// A number of permits, and the parts of it that one caller and all anonymous callers may have.
-pub(crate) struct FairSemaphore {
+pub struct FairSemaphore {
     permits: usize,
     /// Memory that the work of one permit may take, bytes.
     bytes_each: usize,
@@ -54,7 +55,7 @@ pub(crate) struct FairSemaphore {
 }
 
 /// Held while the work runs.
-pub(crate) struct FairPermit {
+pub struct FairPermit {
     _all: OwnedSemaphorePermit,
     _anonymous: Option<OwnedSemaphorePermit>,
     _own: Option<OwnedSemaphorePermit>,
@@ -62,12 +63,12 @@ pub(crate) struct FairPermit {
 
 impl FairSemaphore {
     /// `permits` for all, at most one of `parts` equal parts for one caller, half for all anonymous callers; at least one each.
-    pub(crate) fn new(permits: usize, parts: usize) -> Self {
+    pub fn new(permits: usize, parts: usize) -> Self {
         Self::of_heaviest(permits, parts, 1)
     }
 
     /// As [`FairSemaphore::new`], where one piece of work may need `heaviest` permits: no part is smaller.
-    pub(crate) fn of_heaviest(permits: usize, parts: usize, heaviest: usize) -> Self {
+    pub fn of_heaviest(permits: usize, parts: usize, heaviest: usize) -> Self {
         let permits = permits.max(heaviest);
         Self {
             permits,
@@ -81,25 +82,26 @@ impl FairSemaphore {
 
     /// Sets the memory that the work of one permit may use, bytes.
     #[must_use]
-    pub(crate) const fn of_bytes(mut self, bytes_each: usize) -> Self {
+    #[must_use]
+    pub const fn of_bytes(mut self, bytes_each: usize) -> Self {
         self.bytes_each = bytes_each;
         self
     }
 
     /// Memory limit of all permits and of those in use, bytes.
-    pub(crate) fn bytes(&self) -> (usize, usize) {
+    pub fn bytes(&self) -> (usize, usize) {
         let used = self.permits - self.all.available_permits().min(self.permits);
         (self.permits * self.bytes_each, used * self.bytes_each)
     }
 
     /// A permit for `caller`, once one is free. A future that is dropped early leaves the queue. The
     /// semaphores are never closed, so `None` does not occur.
-    pub(crate) async fn acquire(&self, caller: CallerId) -> Option<FairPermit> {
+    pub async fn acquire(&self, caller: CallerId) -> Option<FairPermit> {
         self.acquire_many(caller, 1).await
     }
 
     /// As [`FairSemaphore::acquire`] for work that needs several permits, at most as many as the heaviest.
-    pub(crate) async fn acquire_many(&self, caller: CallerId, count: u32) -> Option<FairPermit> {
+    pub async fn acquire_many(&self, caller: CallerId, count: u32) -> Option<FairPermit> {
         let own = match caller {
             CallerId::Admin => None,
             caller => Some(self.of_caller(caller).acquire_many_owned(count).await.ok()?),

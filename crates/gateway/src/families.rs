@@ -31,9 +31,11 @@ pub struct Families {
 
 /// The servers of [`Families`].
 #[derive(Default)]
-pub(crate) struct FamilyServers {
-    pub(crate) ord: Option<FamilyServer>,
-    pub(crate) opi: Option<FamilyServer>,
+pub struct FamilyServers {
+    /// Answers `ord_*`.
+    pub ord: Option<FamilyServer>,
+    /// Answers the routes of BRC-20.
+    pub opi: Option<FamilyServer>,
 }
 
 impl FamilyServers {
@@ -44,7 +46,7 @@ impl FamilyServers {
 }
 
 /// One such server.
-pub(crate) struct FamilyServer {
+pub struct FamilyServer {
     name: &'static str,
     client: HttpsClient,
     /// Prefix of the URL of every request; may contain a secret and is never disclosed.
@@ -59,16 +61,19 @@ pub(crate) struct FamilyServer {
 const PARTS: usize = 4;
 
 /// A whole answer, counted among the bytes that the process holds for as long as this lives.
-pub(crate) struct FamilyAnswer {
-    pub(crate) status: StatusCode,
-    pub(crate) encoding: Option<HeaderValue>,
-    pub(crate) body: Bytes,
+pub struct FamilyAnswer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its `Content-Encoding`.
+    pub encoding: Option<HeaderValue>,
+    /// Its body.
+    pub body: Bytes,
     _held: HeldBytes,
 }
 
 /// The kind of a failed request; the reason has been logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoAnswer {
+pub enum NoAnswer {
     /// The server is unreachable, too slow, or gives an invalid answer.
     Unavailable,
     /// The answer exceeds the size limit.
@@ -90,12 +95,18 @@ impl FamilyServer {
     }
 
     /// Requests a path that begins with `/` and needs no percent-encoding.
-    pub(crate) async fn get(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
+    ///
+    /// # Errors
+    /// [`NoAnswer`].
+    pub async fn get(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
         self.get_encoded(context, path, None).await
     }
 
     /// As [`FamilyServer::get`], with the accepted content encodings.
-    pub(crate) async fn get_encoded(
+    ///
+    /// # Errors
+    /// [`NoAnswer`].
+    pub async fn get_encoded(
         &self,
         context: &RequestContext,
         path: &str,
@@ -108,7 +119,10 @@ impl FamilyServer {
     }
 
     /// As [`FamilyServer::get`], with the time limit of the request itself.
-    pub(crate) async fn get_patiently(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
+    ///
+    /// # Errors
+    /// [`NoAnswer`].
+    pub async fn get_patiently(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
         self.exchange(context, path, None).await
     }
 
@@ -145,19 +159,19 @@ impl FamilyServer {
     }
 
     /// Logs a failure.
-    pub(crate) fn failed(&self, reason: &str) -> NoAnswer {
+    pub fn failed(&self, reason: &str) -> NoAnswer {
         tracing::warn!(server = self.name, reason = %crate::redact::redact(reason), "a family's server gave no answer");
         NoAnswer::Unavailable
     }
 
     /// Logs an unexpected status.
-    pub(crate) fn failed_with(&self, status: StatusCode) -> NoAnswer {
+    pub fn failed_with(&self, status: StatusCode) -> NoAnswer {
         let what = if status.is_redirection() { ", which points elsewhere and is not followed" } else { "" };
         self.failed(&format!("HTTP {}{what}", status.as_u16()))
     }
 
     /// The error of a call or a request.
-    pub(crate) fn error(&self, error: NoAnswer) -> ApiError {
+    pub fn error(&self, error: NoAnswer) -> ApiError {
         match error {
             NoAnswer::TooLarge => {
                 let kind = ErrorKind { status: StatusCode::SERVICE_UNAVAILABLE, ..kind::RESPONSE_TOO_LARGE };

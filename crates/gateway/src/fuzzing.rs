@@ -2,7 +2,6 @@
 //! needs the feature `fuzzing`, which only the targets enable.
 
 pub use crate::jsonrpc::fuzzing::{Entry, nests_deeper_than, read as read_envelope, top_level_method};
-pub use crate::rest::fuzzing::account;
 
 use crate::rest::RestBody;
 use crate::routes::{self, Credential, Route, Target};

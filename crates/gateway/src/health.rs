@@ -1,5 +1,4 @@
 use hyper::StatusCode;
-use paraffin_orderbook::StreamState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +8,13 @@ use crate::hosted::ShadowState;
 use crate::respond::Reply;
 use crate::rest::part::Part;
 use crate::rest::{Base, Changes, Declared, Group, Made, Route, Statuses, Verb, Wrapping};
-use crate::routes::KeyedSurface;
 use crate::state::{IndexingStatus, RequestContext, Shared, unix_millis};
-use crate::surfaces::orderbook::OrderbookHttp;
 
 /// An index at most so many blocks behind the node is still ready: it is just processing new blocks.
 const BLOCKS_BEHIND_MAX: u32 = 6;
 
 /// The one check of health.
-pub(crate) static GROUPS: [&Group; 1] =
+pub static GROUPS: [&Group; 1] =
     [&Group { tag: "Instance", base: Base::Open, admit: |_| Ok(()), routes: &[Declared::of::<HealthCheck>()] }];
 
 /// Whether the instance answers from the newest blocks; needs no key and is not counted.
@@ -158,12 +155,13 @@ pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachab
 pub(crate) fn json(shared: &Shared) -> Reply {
     let height = shared.height();
     let node = shared.node.status();
-    let stream = shared.surface(KeyedSurface::Orderbook).map(OrderbookHttp::durable_stream);
+    let mut surfaces = shared.keyed.values().filter_map(|handler| handler.http.as_ref());
+    let stream = surfaces.find_map(|surface| surface.durable_stream());
     let shadow = shared.chain.shadow();
     let contracts = shared.upstreams.is_none().then(|| ContractsHealth::of(shared));
     let is_unreadable = shared.alkanes.is_some() && contracts.as_ref().is_some_and(|contracts| !contracts.answered);
     let status = match status(height, shared.chain.indexing(), node.reachable) {
-        HealthStatus::Ok if stream.is_some_and(|stream| stream != StreamState::Ready) => HealthStatus::Degraded,
+        HealthStatus::Ok if stream.is_some_and(|stream| stream != "ready") => HealthStatus::Degraded,
         HealthStatus::Ok if shadow.is_some_and(|shadow| !shadow.comparing) => HealthStatus::Degraded,
         HealthStatus::Ok if is_unreadable => HealthStatus::Degraded,
         status => status,
@@ -185,7 +183,7 @@ pub(crate) fn json(shared: &Shared) -> Reply {
         }),
         shadow,
         contracts,
-        orderbook: stream.map(|stream| OrderbookHealth { stream: stream.as_str() }),
+        orderbook: stream.map(|stream| OrderbookHealth { stream }),
     };
     let code = match status {
         HealthStatus::Ok | HealthStatus::Degraded => StatusCode::OK,

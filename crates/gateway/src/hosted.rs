@@ -15,7 +15,7 @@ use crate::metrics::Meter;
 use crate::state::RequestContext;
 
 /// Memory of a view of a program, bytes.
-pub(crate) const HOSTED_VIEW_BYTES: usize = 256 << 20;
+pub const HOSTED_VIEW_BYTES: usize = 256 << 20;
 
 /// Characters of a program's failure that a caller sees.
 const SHOWN_MAX: usize = 300;
@@ -134,7 +134,10 @@ impl From<HostedFault> for ApiError {
 
 /// Runs a view of the program on a blocking thread, until its time is over or the request is cancelled; a few of one
 /// caller at a time.
-pub(crate) async fn ask(
+///
+/// # Errors
+/// The program does not know the view, failed, or took too long.
+pub async fn ask(
     context: &RequestContext,
     permits: u32,
     question: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> Result<Vec<u8>, HostedFault> + Send + 'static,

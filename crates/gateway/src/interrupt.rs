@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::byte_budget::HeldBytes;
 
 /// Held by the request that waits for a read; dropping it ends the read.
-pub(crate) struct Awaited(Arc<AtomicBool>);
+pub struct Awaited(Arc<AtomicBool>);
 
 impl Drop for Awaited {
     fn drop(&mut self) {
@@ -19,7 +19,7 @@ impl Drop for Awaited {
 
 /// Checked by a read between two steps.
 #[derive(Clone)]
-pub(crate) struct Interrupt {
+pub struct Interrupt {
     is_abandoned: Arc<AtomicBool>,
     deadline: Instant,
     rows: Option<HeldRows>,
@@ -27,37 +27,38 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     /// An interrupt that is over at `deadline`, or as soon as the returned [`Awaited`] is dropped.
-    pub(crate) fn at(deadline: Instant) -> (Awaited, Self) {
+    pub fn at(deadline: Instant) -> (Awaited, Self) {
         let is_abandoned = Arc::new(AtomicBool::new(false));
         (Awaited(Arc::clone(&is_abandoned)), Self { is_abandoned, deadline, rows: None })
     }
 
     /// Counts the rows that the read holds in `rows`.
-    pub(crate) fn counting(mut self, rows: &HeldRows) -> Self {
+    #[must_use]
+    pub fn counting(mut self, rows: &HeldRows) -> Self {
         self.rows = Some(rows.clone());
         self
     }
 
     /// Whether the read should end.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.is_abandoned.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
     /// Counts `bytes` of rows before they are held, and returns whether there is memory for them. Otherwise the read must end, and
     /// its request is answered with `OVERLOADED`.
     #[must_use]
-    pub(crate) fn keep(&self, bytes: usize) -> bool {
+    pub fn keep(&self, bytes: usize) -> bool {
         self.rows.as_ref().is_none_or(|rows| rows.add(bytes))
     }
 }
 
 /// Memory of the rows that a request holds until its answer is written.
 #[derive(Clone)]
-pub(crate) struct HeldRows(Arc<Mutex<(HeldBytes, usize, bool)>>);
+pub struct HeldRows(Arc<Mutex<(HeldBytes, usize, bool)>>);
 
 impl HeldRows {
     /// No rows yet.
-    pub(crate) fn new(held: HeldBytes) -> Self {
+    pub fn new(held: HeldBytes) -> Self {
         Self(Arc::new(Mutex::new((held, 0, false))))
     }
 
@@ -70,7 +71,7 @@ impl HeldRows {
     }
 
     /// Whether memory for a row was refused.
-    pub(crate) fn is_refused(&self) -> bool {
+    pub fn is_refused(&self) -> bool {
         self.0.lock().2
     }
 }

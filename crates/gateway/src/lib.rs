@@ -1,6 +1,6 @@
-//! The HTTP server of an instance: who may call, how requests and answers are wrapped, and one file per surface.
+//! The HTTP server of an instance: connections, who may call, limits, and how requests and answers are wrapped.
 //!
-//! Invariant: a surface parses, calls one crate, and renders; it holds no rule of the data that it serves.
+//! Invariant: no surface is named here. [`Surfaces`] lists those that a gateway is given; they are in `paraffin-surfaces`.
 //!
 //! # Protocol rules of this implementation
 //!
@@ -17,12 +17,12 @@
 
 mod access_log;
 mod admission;
-mod alkanes;
+pub mod alkanes;
 mod auth_failures;
 mod body;
-mod bounded;
-mod budget;
-mod byte_budget;
+pub mod bounded;
+pub mod budget;
+pub mod byte_budget;
 mod call_windows;
 mod callers;
 mod clients;
@@ -30,51 +30,52 @@ mod config;
 mod connections;
 mod cors;
 mod deadline;
-mod describe;
+pub mod describe;
 mod drain;
-mod electrum;
-mod erased;
-mod errors;
-mod events;
-mod fairness;
-mod families;
+pub mod erased;
+pub mod errors;
+pub mod events;
+pub mod fairness;
+pub mod families;
 mod forward;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod header_values;
 mod health;
-mod hosted;
-mod interrupt;
-mod jsonrpc;
+pub mod hosted;
+pub mod interrupt;
+pub mod jsonrpc;
 mod limits;
 mod log_thread;
-mod markets;
-mod methods;
-mod metrics;
+pub mod markets;
+pub mod methods;
+pub mod metrics;
 mod patient_stream;
 mod redact;
 mod request;
 mod request_id;
-mod respond;
-mod rest;
-mod routes;
+pub mod respond;
+pub mod rest;
+pub mod routes;
+pub mod scripts;
 mod server;
+pub mod sessions;
 mod site;
-mod state;
-mod surfaces;
+pub mod state;
+pub mod surface;
 mod trace;
 mod waiting;
 mod webhooks;
-mod websocket;
+pub mod websocket;
 
 pub use alkanes::AlkanesParts;
 pub use clients::{ParseProxyError, ProxyNet};
 pub use config::{AccessConfig, GatewayConfig};
-pub use electrum::ElectrumParts;
 pub use errors::{ApiError, ErrorKind, kind, rpc_code};
 pub use families::Families;
 pub use forward::Upstreams;
+pub use health::GROUPS as HEALTH;
 pub use hosted::{HostedFault, HostedProgram, ShadowState};
 pub use jsonrpc::{Flavour, Params};
 pub use limits::Limits;
@@ -84,9 +85,12 @@ pub use metrics::{Meter, Metrics};
 pub use redact::{redact, redacted_key};
 pub use respond::Reply;
 pub use routes::KeyedSurface;
+pub use scripts::ScriptParts;
 pub use server::{Gateway, GatewayError};
+pub use sessions::ListenerParts;
 pub use state::{BoxFuture, Caller, ChainState, GatewayParts, IndexingStatus, Node, ReadAbandoned, RequestContext};
-pub use surfaces::esplora::NodeTransactions;
-pub use surfaces::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface, ScriptParts};
+pub use surface::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface, Surfaces};
+#[doc(hidden)]
+pub use trace::template;
 pub use webhooks::WebhooksParts;
 pub use websocket::Upgrade;

@@ -28,7 +28,7 @@ use crate::request_id::{REQUEST_ID, RequestId};
 use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
 use crate::state::{Caller, Connection, RequestContext, Shared, unix_millis};
-use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface, opi};
+use crate::surface::{HttpRequest, HttpSurface, RpcSurface, Surfaces};
 use crate::trace::{self, RequestSpan};
 use crate::websocket::{Upgrade, standing_credential, upgrade_required};
 use crate::{cors, describe, health, rest, site};
@@ -120,7 +120,7 @@ pub(crate) async fn answer(
         };
         log.request(line, id.as_str(), head.uri.path());
     }
-    span.end(&route, &head, &id, status);
+    span.end(shared.surfaces, &route, &head, &id, status);
     let quota = admission.end(outcome.reply.status);
     let origin = cors::single_origin(&head.headers).cloned();
     // The header map of the request is reused for the answer, and then for the connection's next request.
@@ -169,7 +169,7 @@ async fn route_request(
         return Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await);
     }
     if let Target::Description(description) = route.target {
-        return Outcome::plain(description.answer(&head.method, || opi::is_served(shared)));
+        return Outcome::plain(description.answer(&head.method, shared));
     }
     if route.target == Target::Site {
         let answered = Box::pin(site::answer(connection, admission, id, head, body)).await;
@@ -231,7 +231,7 @@ pub(crate) async fn dispatch(
     let context =
         |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, client, segments.to_vec()));
     if let Some(upstreams) = &shared.upstreams
-        && is_forwarded(&route.target)
+        && is_forwarded(shared.surfaces, &route.target)
     {
         // An endless answer would neither be counted nor end with the key.
         if matches!(route.target, Target::Surface(KeyedSurface::Events, _)) && !head.headers.contains_key(UPGRADE) {
@@ -242,7 +242,7 @@ pub(crate) async fn dispatch(
             Ok(Answered::Forwarded(answer)) => Outcome::forwarded(answer),
             Ok(Answered::Own(reply)) => Outcome::plain(reply),
             Err(refused) => Outcome::plain(match (&route.target, refused) {
-                (Target::Opi(_), Refused::Surface(error)) => opi::refusal(&error),
+                (Target::Opi(_), Refused::Surface(error)) => (shared.surfaces.beside.refusal)(&error),
                 (_, refused) => refused.reply(route.form),
             }),
         };
@@ -252,7 +252,7 @@ pub(crate) async fn dispatch(
         Target::Main => rpc(&shared.main, context(&[]), route.form, head, body).await,
         Target::Rest(segments) => {
             let context = context(segments);
-            let answered = Box::pin(rest_request(&rest::GROUPS, &context, head, body)).await;
+            let answered = Box::pin(rest_request(shared.surfaces.rest, &context, head, body)).await;
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
@@ -261,13 +261,13 @@ pub(crate) async fn dispatch(
             Ok(()) => Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await),
             Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
         },
-        Target::Description(description) => Outcome::plain(description.answer(&head.method, || opi::is_served(shared))),
+        Target::Description(description) => Outcome::plain(description.answer(&head.method, shared)),
         Target::Opi(segments) => {
             let context = context(segments);
             let reply =
-                Box::pin(rest_request(&opi::GROUPS, &context, head, body)).await.unwrap_or_else(
+                Box::pin(rest_request(shared.surfaces.beside.groups, &context, head, body)).await.unwrap_or_else(
                     |refused| match refused {
-                        Refused::Surface(error) => opi::refusal(&error),
+                        Refused::Surface(error) => (shared.surfaces.beside.refusal)(&error),
                         Refused::Gate(_) => refused.reply(ErrorForm::Rest),
                     },
                 );
@@ -281,10 +281,10 @@ pub(crate) async fn dispatch(
 }
 
 /// Whether a gateway without a store forwards it: everything but its own state.
-fn is_forwarded(target: &Target) -> bool {
+fn is_forwarded(surfaces: &Surfaces, target: &Target) -> bool {
     match target {
         Target::Main | Target::Rest(_) | Target::Surface(..) => true,
-        Target::Opi(segments) => !opi::is_about_caller(segments),
+        Target::Opi(segments) => !(surfaces.beside.is_about_caller)(segments),
         Target::Health | Target::PlainHealth | Target::Description(_) | Target::Site | Target::Nothing => false,
     }
 }

@@ -1,3 +1,5 @@
+//! Replies and their bodies.
+
 use bytes::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
@@ -18,9 +20,9 @@ pub struct Reply {
     /// Body; its length is sent as `Content-Length`.
     pub body: Bytes,
     /// `Content-Type` where `headers` has none: most answers have no other header of their own, and no map for one.
-    pub(crate) content_type: Option<&'static str>,
+    pub content_type: Option<&'static str>,
     /// A streamed body that ends when the client disconnects, instead of `body`.
-    pub(crate) stream: Option<Box<EventBody>>,
+    pub stream: Option<Box<EventBody>>,
 }
 
 impl Reply {
@@ -44,12 +46,12 @@ impl Reply {
     }
 
     /// A streamed answer that ends when the client disconnects.
-    pub(crate) fn stream(status: StatusCode, content_type: &'static str, body: EventBody) -> Self {
+    pub fn stream(status: StatusCode, content_type: &'static str, body: EventBody) -> Self {
         Self { stream: Some(Box::new(body)), ..Self::with_type(status, content_type, Bytes::new()) }
     }
 
     /// Moves all headers of the answer into `headers`.
-    pub(crate) fn move_headers(&mut self, headers: &mut HeaderMap) {
+    pub fn move_headers(&mut self, headers: &mut HeaderMap) {
         if let Some(content_type) = self.content_type {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         }
@@ -57,6 +59,7 @@ impl Reply {
     }
 
     /// Adds a header.
+    #[must_use]
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
@@ -87,13 +90,14 @@ impl Reply {
             .map_err(|error| ApiError::internal(&error))
     }
 
-    pub(crate) fn rest_error(error: &ApiError) -> Self {
+    /// The body of an error of a surface that is not JSON-RPC.
+    pub fn rest_error(error: &ApiError) -> Self {
         let body = json!({ "statusCode": error.kind.status.as_u16(), "code": error.kind.name, "error": error.message });
         Self::json(error.kind.status, body.to_string())
     }
 
     /// The body of a refusal in the form of the path (docs/api.md, "Who may call").
-    pub(crate) fn refusal(refusal: Refusal, form: ErrorForm) -> Self {
+    pub fn refusal(refusal: Refusal, form: ErrorForm) -> Self {
         let error = refusal.error();
         let mut reply = match form {
             ErrorForm::Rest => Self::rest_error(&error),

@@ -82,6 +82,11 @@ impl KeyedSurface {
         Self::SEGMENTS.into_iter().find(|(name, _)| *name == segment).map(|(_, surface)| surface)
     }
 
+    /// The surface of that name, if it has JSON-RPC methods.
+    pub fn of_methods(name: &str) -> Option<Self> {
+        Self::named(name).filter(|surface| surface.form(&[]) == ErrorForm::JsonRpc)
+    }
+
     /// The form of error bodies at a path of this surface (docs/api.md).
     fn form(self, tail: &[String]) -> ErrorForm {
         match self {
@@ -103,14 +108,16 @@ impl KeyedSurface {
 
 /// Form of the error bodies of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorForm {
+pub enum ErrorForm {
+    /// The error object of JSON-RPC.
     JsonRpc,
+    /// `statusCode`, `code` and `error`.
     Rest,
 }
 
 /// The kind of credential that a path has or takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Credential {
+pub enum Credential {
     /// The path needs none.
     Open,
     /// A segment that has the form of a key.
@@ -131,7 +138,7 @@ pub(crate) enum Credential {
 
 /// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum Target {
     /// Main JSON-RPC.
     Main,
     /// REST data API, with the route's segments.
@@ -154,12 +161,15 @@ pub(crate) enum Target {
 
 /// A parsed path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Route {
-    pub(crate) credential: Credential,
-    pub(crate) target: Target,
-    pub(crate) form: ErrorForm,
+pub struct Route {
+    /// What the caller is identified by.
+    pub credential: Credential,
+    /// What is asked for.
+    pub target: Target,
+    /// Form of error bodies.
+    pub form: ErrorForm,
     /// Whether the path is under `/v4`, where preflights are answered.
-    pub(crate) versioned: bool,
+    pub versioned: bool,
 }
 
 impl Route {
@@ -173,7 +183,7 @@ impl Route {
     }
 
     /// Name of the target in metrics and logs; a small closed set, never anything that a caller chose.
-    pub(crate) fn surface_name(&self) -> &'static str {
+    pub fn surface_name(&self) -> &'static str {
         match &self.target {
             Target::Main => "main",
             Target::Rest(_) => "rest",
@@ -187,7 +197,7 @@ impl Route {
     }
 
     /// Code of a refusal for too many requests: -32000 on main, -32005 on the other JSON-RPC surfaces (docs/api.md).
-    pub(crate) fn rate_limit_code(&self) -> i64 {
+    pub fn rate_limit_code(&self) -> i64 {
         if matches!(self.target, Target::Surface(..)) { rpc_code::RATE_LIMITED } else { rpc_code::RATE_LIMITED_MAIN }
     }
 
@@ -195,7 +205,7 @@ impl Route {
     ///
     /// Empty segments are skipped, so `//` means `/` and a trailing slash changes nothing. A segment that cannot be
     /// decoded is left as it is, so that its surface refuses it.
-    pub(crate) fn parse(path: &str) -> Self {
+    pub fn parse(path: &str) -> Self {
         if !path.contains('%') {
             return Self::of(&path.split('/').filter(|segment| !segment.is_empty()).collect::<Vec<_>>());
         }
@@ -284,7 +294,7 @@ fn decode(path: &str) -> Vec<String> {
 }
 
 /// Percent-decodes one piece of a path or query; `None` for a broken escape or text that is not UTF-8.
-pub(crate) fn decode_segment(segment: &str) -> Option<String> {
+pub fn decode_segment(segment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -304,7 +314,7 @@ pub(crate) fn decode_segment(segment: &str) -> Option<String> {
 }
 
 /// Percent-encodes everything but letters, digits, `-` and `_`, so that the text stays one piece of a path or query.
-pub(crate) fn push_encoded(text: &str, into: &mut String) {
+pub fn push_encoded(text: &str, into: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
             into.push(char::from(byte));

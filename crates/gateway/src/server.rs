@@ -24,7 +24,6 @@ use crate::call_windows::CallWindows;
 use crate::config::GatewayConfig;
 use crate::connections::{Activity, Closing, OpenConnections};
 use crate::drain::Draining;
-use crate::electrum::ElectrumListener;
 use crate::events::EventFeed;
 use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
@@ -34,9 +33,8 @@ use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
 use crate::routes::KeyedSurface;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
-use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
-use crate::surfaces::opi::BalancesHash;
-use crate::surfaces::{KeyedHandler, MainRpc, script_permits};
+use crate::scripts::permits as script_permits;
+use crate::sessions::Listener;
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
@@ -85,7 +83,7 @@ pub struct Gateway {
     listener: TcpListener,
     local_addr: SocketAddr,
     metrics: Option<(TcpListener, SocketAddr)>,
-    electrum: Option<ElectrumListener>,
+    electrum: Option<Box<dyn Listener>>,
     webhooks: Option<Arc<Webhooks>>,
     shared: Arc<Shared>,
 }
@@ -116,7 +114,7 @@ impl Gateway {
             let events = Arc::new(EventFeed::new(chain, node, settings.read_bytes_max));
             let webhooks = parts.webhooks.map(|webhooks| webhooks.over(&events));
             if let Some(webhooks) = &webhooks {
-                keyed.insert(KeyedSurface::Webhooks, KeyedHandler::webhooks(Arc::clone(webhooks)));
+                keyed.insert(KeyedSurface::Webhooks, (parts.surfaces.webhooks)(Arc::clone(webhooks)));
             }
             let shared = Arc::new(Shared {
                 config,
@@ -131,7 +129,7 @@ impl Gateway {
                 windows: parts.windows,
                 plans: parts.plans,
                 access: parts.access,
-                main: Arc::new(MainRpc),
+                main: (parts.surfaces.main)(),
                 keyed,
                 site: parts.site,
                 metrics: parts.metrics,
@@ -151,17 +149,20 @@ impl Gateway {
                 upstreams: parts.upstreams,
                 script_runs: script_permits(parts.scripts.as_ref()),
                 scripts: parts.scripts,
-                unconfirmed: Unconfirmed::default(),
-                fee_estimates: FeeEstimates::default(),
-                balances_hash: BalancesHash::default(),
+                surfaces: parts.surfaces,
+                surface_state: (parts.surfaces.state)(),
                 streams: Streams::default(),
                 draining: Draining::default(),
                 electrum: OnceLock::new(),
                 events,
                 webhooks: webhooks.clone(),
             });
-            let electrum = match parts.electrum.filter(|parts| parts.settings.is_used()) {
-                Some(parts) => Some(ElectrumListener::bind(parts, &shared).await?),
+            let electrum = match parts.electrum.filter(|parts| parts.is_used()) {
+                Some(parts) => {
+                    let listener = parts.bind(&shared).await?;
+                    shared.electrum.set(listener.sessions()).ok();
+                    Some(listener)
+                }
                 None => None,
             };
             Ok(Self { listener, local_addr, metrics, electrum, webhooks, shared })
@@ -180,7 +181,7 @@ impl Gateway {
 
     /// Address of the Electrum listener without TLS.
     pub fn electrum_addr(&self) -> Option<SocketAddr> {
-        self.electrum.as_ref().and_then(ElectrumListener::local_addr)
+        self.electrum.as_ref().and_then(|electrum| electrum.local_addr())
     }
 
     /// Serves until `shutdown` ends and for [`GatewayConfig::drain_seconds`] more; see [`Gateway::serve_until`].
@@ -208,7 +209,7 @@ impl Gateway {
             let electrum_task = electrum.map(|electrum| {
                 tokio::spawn(async move {
                     // It ends when the sender is dropped, too.
-                    electrum.serve(async { drop(stopped.await) }).await;
+                    electrum.serve(Box::pin(async { drop(stopped.await) })).await;
                 })
             });
             let (webhooks_stop, webhooks_stopped) = tokio::sync::oneshot::channel::<()>();

@@ -29,7 +29,6 @@ use crate::call_windows::{CallWindow, CallWindows};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::{SteadyTimer, within};
 use crate::drain::Draining;
-use crate::electrum::{ElectrumParts, KeyedSessions};
 use crate::erased::{self, Answer};
 use crate::errors::{ApiError, Refusal};
 use crate::events::EventFeed;
@@ -44,26 +43,15 @@ use crate::markets::MarketsParts;
 use crate::metrics::{Meter, Metrics};
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
-use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
-use crate::surfaces::opi::BalancesHash;
-use crate::surfaces::{HttpSurface, KeyedHandler, RpcSurface, ScriptParts};
+use crate::scripts::ScriptParts;
+use crate::sessions::{ListenerParts, Sessions};
+use crate::surface::{HttpSurface, KeyedHandler, RpcSurface, SurfaceState, Surfaces};
 use crate::waiting::WaitingLines;
 use crate::webhooks::WebhooksParts;
 use crate::websocket::Streams;
 
 /// How long work waits for a permit before its request is overloaded.
 const PERMIT_WAIT: Duration = Duration::from_secs(10);
-
-/// Returns the number of open Electrum sessions and of their script subscriptions.
-type ElectrumCounts = Box<dyn Fn() -> (usize, usize) + Send + Sync>;
-
-/// The sessions of the Electrum protocol as metrics and the keyed surface see them.
-pub(crate) struct ElectrumSessions {
-    pub(crate) counts: ElectrumCounts,
-    /// Memory that its sessions and subscriptions may take, bytes.
-    pub(crate) bytes_max: usize,
-    pub(crate) keyed: KeyedSessions,
-}
 
 /// A boxed future, as the dyn-safe traits of this crate return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -195,8 +183,10 @@ pub struct GatewayParts {
     /// The live set of unconfirmed transactions, for Esplora; without it, or while it differs from the node, the node is
     /// queried.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// The surfaces of this build.
+    pub surfaces: &'static Surfaces,
     /// The listener for the Electrum protocol; without it, or without an address in its settings, there is none.
-    pub electrum: Option<ElectrumParts>,
+    pub electrum: Option<Box<dyn ListenerParts>>,
     /// Webhooks; without them their surface is not there.
     pub webhooks: Option<WebhooksParts>,
     /// Servers that answer families of methods instead of our own index.
@@ -238,20 +228,28 @@ pub enum Caller {
     Keyless,
 }
 
-pub(crate) struct Shared {
+/// What all requests of an instance share.
+pub struct Shared {
     pub(crate) config: GatewayConfig,
-    pub(crate) chain: Arc<dyn ChainState>,
+    /// The chain as indexed.
+    pub chain: Arc<dyn ChainState>,
     pub(crate) node: Arc<dyn Node>,
     pub(crate) alkanes: Option<Arc<Alkanes>>,
-    pub(crate) hosted: Option<Arc<dyn HostedProgram>>,
+    /// The indexer program that answers `metashrew_*`.
+    pub hosted: Option<Arc<dyn HostedProgram>>,
     pub(crate) markets: Option<MarketsParts>,
     pub(crate) books: Arc<paraffin_amm::MarketBooks>,
-    pub(crate) prices: Option<Arc<dyn BitcoinPrices>>,
-    pub(crate) keys: Arc<dyn KeyStore>,
-    pub(crate) windows: Arc<dyn Windows>,
+    /// The bitcoin price.
+    pub prices: Option<Arc<dyn BitcoinPrices>>,
+    /// The key store.
+    pub keys: Arc<dyn KeyStore>,
+    /// Request counters.
+    pub windows: Arc<dyn Windows>,
     pub(crate) plans: Plans,
-    pub(crate) access: AccessConfig,
-    pub(crate) main: Arc<dyn RpcSurface>,
+    /// Rules of access.
+    pub access: AccessConfig,
+    /// The main JSON-RPC.
+    pub main: Arc<dyn RpcSurface>,
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) site: Option<Site>,
     pub(crate) metrics: Metrics,
@@ -260,43 +258,61 @@ pub(crate) struct Shared {
     pub(crate) store_reads: FairSemaphore,
     pub(crate) account_scans: FairSemaphore,
     pub(crate) hosted_views: FairSemaphore,
-    pub(crate) node_calls: FairSemaphore,
-    pub(crate) byte_budget: Arc<ByteBudget>,
+    /// Permits for calls of callers to the node.
+    pub node_calls: FairSemaphore,
+    /// Bytes of requests and answers that the process holds.
+    pub byte_budget: Arc<ByteBudget>,
     pub(crate) call_windows: CallWindows,
     pub(crate) waiting: WaitingLines,
     pub(crate) auth_failures: AuthFailureLimiter,
     pub(crate) health_checks: HealthCheckLimiter,
-    pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
-    pub(crate) families: FamilyServers,
-    pub(crate) upstreams: Option<Arc<Upstreams>>,
-    pub(crate) unconfirmed: Unconfirmed,
-    pub(crate) fee_estimates: FeeEstimates,
-    pub(crate) balances_hash: BalancesHash,
+    /// The live set of unconfirmed transactions.
+    pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// Servers that answer families of methods.
+    pub families: FamilyServers,
+    /// Instances that requests are forwarded to.
+    pub upstreams: Option<Arc<Upstreams>>,
+    pub(crate) surfaces: &'static Surfaces,
+    /// What surfaces keep between requests.
+    pub(crate) surface_state: SurfaceState,
     pub(crate) streams: Streams,
     pub(crate) draining: Draining,
-    pub(crate) scripts: Option<ScriptParts>,
-    pub(crate) script_runs: FairSemaphore,
-    pub(crate) events: Arc<EventFeed>,
+    /// What runs and stores scripts.
+    pub scripts: Option<ScriptParts>,
+    /// Permits for scripts.
+    pub script_runs: FairSemaphore,
+    /// Events of the instance.
+    pub events: Arc<EventFeed>,
     pub(crate) webhooks: Option<Arc<paraffin_webhooks::Webhooks>>,
-    pub(crate) electrum: OnceLock<ElectrumSessions>,
+    /// Sessions of the Electrum protocol, once its listener is bound.
+    pub electrum: OnceLock<Arc<dyn Sessions>>,
 }
 
 impl Shared {
     /// The surface below a key, if it is of the type that is served there here.
-    pub(crate) fn surface<T: HttpSurface>(&self, surface: KeyedSurface) -> Option<&T> {
+    pub fn surface<T: HttpSurface>(&self, surface: KeyedSurface) -> Option<&T> {
         let http: &dyn Any = self.keyed.get(&surface)?.http.as_deref()?;
         http.downcast_ref()
     }
 
+    /// The state of a surface, by its type.
+    ///
+    /// # Errors
+    /// 500 where [`Surfaces::state`] makes none of that type.
+    pub fn state_of<T: Any>(&self) -> Result<&T, ApiError> {
+        let found = self.surface_state.iter().find_map(|state| state.downcast_ref());
+        found.ok_or_else(|| ApiError::inconsistent("a surface without its state"))
+    }
+
     /// Reports the memory that each part uses, and the sessions and subscriptions of Electrum.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
-    pub(crate) fn measure_memory(&self, meter: &Meter<'_>) {
+    pub fn measure_memory(&self, meter: &Meter<'_>) {
         for (part, _, (_, used)) in self.memory_parts() {
             let text = "Memory that a part of the program takes, by what it counts";
             meter.gauge("paraffin_memory_used_bytes", text, &[("part", part)], used as f64);
         }
         if let Some(electrum) = self.electrum.get() {
-            let (sessions, subscriptions) = (electrum.counts)();
+            let (sessions, subscriptions) = electrum.counts();
             let text = "Open sessions of the Electrum protocol";
             meter.gauge("paraffin_electrum_sessions", text, &[], sessions as f64);
             let text = "Scripts that sessions of the Electrum protocol have subscribed to";
@@ -306,7 +322,7 @@ impl Shared {
 
     /// The parts that work for callers: the label of each in metrics, what its memory is for, and how many bytes it may take and
     /// takes now.
-    pub(crate) fn memory_parts(&self) -> Vec<(&'static str, &'static str, (usize, usize))> {
+    pub fn memory_parts(&self) -> Vec<(&'static str, &'static str, (usize, usize))> {
         let mut parts = vec![
             ("gateway", "Large requests and answers", self.byte_budget.bytes()),
             ("scans", "Scans of accounts", self.account_scans.bytes()),
@@ -322,15 +338,13 @@ impl Shared {
             parts.push(("scripts", "Scripts", self.script_runs.bytes()));
         }
         if let Some(electrum) = self.electrum.get() {
-            let (sessions, subscriptions) = (electrum.counts)();
-            let used = paraffin_electrum::ElectrumSettings::used_bytes(sessions, subscriptions);
-            parts.push(("electrum", "Sessions of the Electrum protocol", (electrum.bytes_max, used)));
+            parts.push(("electrum", "Sessions of the Electrum protocol", electrum.bytes()));
         }
         parts
     }
 
     /// Height of the index that answers: our own, or that of an instance.
-    pub(crate) fn height(&self) -> Option<Height> {
+    pub fn height(&self) -> Option<Height> {
         match &self.upstreams {
             Some(upstreams) => upstreams.height(),
             None => self.chain.snapshot().tip().map(|record| record.id.height),
@@ -339,7 +353,7 @@ impl Shared {
 }
 
 /// State that the requests of one connection share, so that they do not contend with other connections.
-pub(crate) struct Connection {
+pub struct Connection {
     pub(crate) shared: Arc<Shared>,
     pub(crate) peer: SocketAddr,
     pub(crate) names: RequestNames,
@@ -348,7 +362,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(shared: Arc<Shared>, peer: SocketAddr) -> Self {
+    /// State of a new connection from `peer`.
+    pub fn new(shared: Arc<Shared>, peer: SocketAddr) -> Self {
         Self {
             shared,
             peer,
@@ -376,13 +391,13 @@ pub struct ReadAbandoned;
 
 impl RequestContext {
     /// `client` is the address that the caller was counted by.
-    pub(crate) fn new(connection: Arc<Connection>, caller: Caller, client: IpAddr, segments: Vec<String>) -> Self {
+    pub fn new(connection: Arc<Connection>, caller: Caller, client: IpAddr, segments: Vec<String>) -> Self {
         let budget = RequestBudget::new(&connection.shared.config.limits);
         Self { connection, caller, client, segments, budget, snapshot: OnceLock::new() }
     }
 
     /// A request of the same caller with its own budget and snapshot: a step of a stream.
-    pub(crate) fn again(&self) -> Self {
+    pub fn again(&self) -> Self {
         Self::new(Arc::clone(&self.connection), self.caller.clone(), self.client, Vec::new())
     }
 
@@ -418,12 +433,12 @@ impl RequestContext {
     }
 
     /// Address of the client, as trusted proxies report it.
-    pub(crate) fn client(&self) -> IpAddr {
+    pub fn client(&self) -> IpAddr {
         self.client
     }
 
     /// The caller whose share of permits the request uses.
-    pub(crate) fn caller_id(&self) -> CallerId {
+    pub fn caller_id(&self) -> CallerId {
         CallerId::of(&self.caller, self.client)
     }
 
@@ -438,7 +453,7 @@ impl RequestContext {
     }
 
     /// The budget of all calls of this request.
-    pub(crate) fn budget(&self) -> &RequestBudget {
+    pub fn budget(&self) -> &RequestBudget {
         &self.budget
     }
 
@@ -451,17 +466,17 @@ impl RequestContext {
     }
 
     /// An empty count of bytes of this request among those that the process holds.
-    pub(crate) fn held_bytes(&self, purpose: HeldFor) -> HeldBytes {
+    pub fn held_bytes(&self, purpose: HeldFor) -> HeldBytes {
         HeldBytes::none(&self.connection.shared.byte_budget, ByteHolder::of(&self.caller, self.client), purpose)
     }
 
     /// A permit for expensive work, once one is free. `None` when none becomes free in time; the request is then overloaded.
-    pub(crate) async fn permit(&self, permits: &FairSemaphore) -> Option<FairPermit> {
+    pub async fn permit(&self, permits: &FairSemaphore) -> Option<FairPermit> {
         self.permits(permits, 1).await
     }
 
     /// As [`RequestContext::permit`], for work that needs several.
-    pub(crate) async fn permits(&self, permits: &FairSemaphore, count: u32) -> Option<FairPermit> {
+    pub async fn permits(&self, permits: &FairSemaphore, count: u32) -> Option<FairPermit> {
         let _wait = paraffin_spans::wait("permit");
         let permit = within(PERMIT_WAIT, permits.acquire_many(self.caller_id(), count)).await.ok().flatten();
         if permit.is_none() {
@@ -474,7 +489,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// `OVERLOADED`.
-    pub(crate) async fn hold_answer(&self, body: Bytes) -> Result<Bytes, Refusal> {
+    pub async fn hold_answer(&self, body: Bytes) -> Result<Bytes, Refusal> {
         let held = self.budget.take_held();
         if body.len() <= UNCOUNTED_BYTES_MAX {
             return Ok(body);
@@ -484,11 +499,13 @@ impl RequestContext {
         Ok(held.with(body))
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    /// What all requests share.
+    pub fn shared(&self) -> &Shared {
         &self.connection.shared
     }
 
-    pub(crate) fn shared_handle(&self) -> &Arc<Shared> {
+    /// As [`Self::shared`], to be held longer than the request.
+    pub fn shared_handle(&self) -> &Arc<Shared> {
         &self.connection.shared
     }
 
@@ -496,7 +513,8 @@ impl RequestContext {
         &self.connection.body_timer
     }
 
-    pub(crate) fn metrics(&self) -> &Metrics {
+    /// The metrics of the instance.
+    pub fn metrics(&self) -> &Metrics {
         &self.connection.shared.metrics
     }
 
@@ -511,7 +529,7 @@ impl RequestContext {
     }
 
     /// Height of the snapshot, if the request has read from one.
-    pub(crate) fn height_read(&self) -> Option<Height> {
+    pub fn height_read(&self) -> Option<Height> {
         self.snapshot.get()?.tip().map(|record| record.id.height)
     }
 
@@ -532,7 +550,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// As [`RequestContext::read`].
-    pub(crate) async fn read_until<T: Send + 'static>(
+    pub async fn read_until<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
@@ -544,7 +562,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// As [`RequestContext::read`].
-    pub(crate) async fn read_rows<T: Send + 'static>(
+    pub async fn read_rows<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<(T, HeldRows), ReadAbandoned> {
@@ -553,7 +571,7 @@ impl RequestContext {
     }
 
     /// An empty count of the rows that this request holds.
-    pub(crate) fn held_rows(&self) -> HeldRows {
+    pub fn held_rows(&self) -> HeldRows {
         HeldRows::new(self.held_bytes(HeldFor::Rows))
     }
 
@@ -561,7 +579,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// As [`RequestContext::read`].
-    pub(crate) async fn read_into<T: Send + 'static>(
+    pub async fn read_into<T: Send + 'static>(
         &self,
         rows: &HeldRows,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
@@ -573,7 +591,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// As [`RequestContext::read`].
-    pub(crate) async fn scan_account<T: Send + 'static>(
+    pub async fn scan_account<T: Send + 'static>(
         &self,
         scan: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
@@ -595,7 +613,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// As [`RequestContext::read`].
-    pub(crate) async fn work<T: Send + 'static>(
+    pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
@@ -653,7 +671,7 @@ impl RequestContext {
 }
 
 /// Milliseconds since the Unix epoch.
-pub(crate) fn unix_millis() -> UnixMillis {
+pub fn unix_millis() -> UnixMillis {
     // A clock before 1970 counts as 1970.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixMillis::try_from(since.as_millis()).unwrap_or(UnixMillis::MAX)

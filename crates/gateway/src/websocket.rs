@@ -31,7 +31,7 @@ use crate::fairness::CallerId;
 use crate::respond::Reply;
 use crate::routes::Credential;
 use crate::state::{BoxFuture, Caller, RequestContext, Shared, unix_millis};
-pub(crate) use joined::join;
+pub use joined::join;
 
 const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
 const VERSION: HeaderName = HeaderName::from_static("sec-websocket-version");
@@ -61,11 +61,11 @@ const OF_CLIENT_MAX: usize = 20;
 /// Burst of commands of a client; one token is refilled every second. A client of the order book names 256 markets.
 const COMMANDS_MAX: u32 = 300;
 /// Cost of a command that requests data again that was sent before: a replay, or a market that was shown.
-pub(crate) const REPEAT_COST: u32 = 25;
+pub const REPEAT_COST: u32 = 25;
 
 /// Reasons for the end of a stream (docs/mempool.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub enum End {
     /// The server stops.
     Shutdown,
     /// The client broke a rule of the stream.
@@ -94,10 +94,10 @@ impl End {
 /// The client has disconnected, or was disconnected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stream has ended")]
-pub(crate) struct Gone;
+pub struct Gone;
 
 /// All open streams of an instance.
-pub(crate) struct Streams {
+pub struct Streams {
     open: Mutex<OpenStreams>,
     stopping: watch::Sender<bool>,
 }
@@ -127,12 +127,12 @@ fn streams_max(caller: &Caller) -> usize {
 
 impl Streams {
     /// How many are open.
-    pub(crate) fn open(&self) -> usize {
+    pub fn open(&self) -> usize {
         self.open.lock().total
     }
 
     /// Signals all streams to end and waits until they have.
-    pub(crate) async fn stop(&self) {
+    pub async fn stop(&self) {
         self.stopping.send_replace(true);
         while self.open() > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -176,7 +176,7 @@ impl Drop for StreamPermit {
 }
 
 /// Counts a stream that is not a WebSocket.
-pub(crate) struct StreamTicket {
+pub struct StreamTicket {
     shared: Arc<Shared>,
     credential: Credential,
     stopping: watch::Receiver<bool>,
@@ -189,7 +189,7 @@ impl StreamTicket {
     ///
     /// # Errors
     /// 503 when too many streams are open.
-    pub(crate) fn enter(context: &RequestContext, credential: Credential) -> Result<Self, ApiError> {
+    pub fn enter(context: &RequestContext, credential: Credential) -> Result<Self, ApiError> {
         let permit = Streams::enter(context).ok_or_else(too_many_streams)?;
         let shared = Arc::clone(context.shared_handle());
         let stopping = shared.streams.stopping.subscribe();
@@ -197,7 +197,7 @@ impl StreamTicket {
     }
 
     /// Resolves when the server stops or the caller's key is no longer valid; may be dropped and called again.
-    pub(crate) async fn ended(&mut self) {
+    pub async fn ended(&mut self) {
         loop {
             tokio::select! {
                 _ = self.standing.tick() => if standing(&self.shared, &self.credential).await.is_err() { return },
@@ -229,7 +229,7 @@ impl Commands {
 }
 
 /// The open stream of one client.
-pub(crate) struct Socket {
+pub struct Socket {
     stream: WebSocketStream<TokioIo<Upgraded>>,
     shared: Arc<Shared>,
     credential: Credential,
@@ -253,7 +253,7 @@ pub struct Upgrade {
 
 impl Upgrade {
     /// Of a request's head; `None` when it asks for no WebSocket.
-    pub(crate) fn of(head: &Parts, credential: &Credential, key_headers: &[String]) -> Option<Self> {
+    pub fn of(head: &Parts, credential: &Credential, key_headers: &[String]) -> Option<Self> {
         let upgrade = head.headers.get(UPGRADE)?;
         if !upgrade.as_bytes().eq_ignore_ascii_case(b"websocket") {
             return None;
@@ -264,7 +264,7 @@ impl Upgrade {
 }
 
 /// The credential that a stream depends on: the key or the alias in the path, or the key in a header.
-pub(crate) fn standing_credential(head: &Parts, credential: &Credential, key_headers: &[String]) -> Credential {
+pub fn standing_credential(head: &Parts, credential: &Credential, key_headers: &[String]) -> Credential {
     let in_header = || {
         let values = key_headers.iter().filter_map(|name| head.headers.get(name.as_str())?.to_str().ok());
         values.filter_map(|value| value.trim().parse().ok()).map(Credential::PathKey).next()
@@ -279,7 +279,7 @@ pub(crate) fn standing_credential(head: &Parts, credential: &Credential, key_hea
 ///
 /// # Errors
 /// 400 for an invalid handshake, 426 for another version, 503 when too many streams are open.
-pub(crate) fn accept(
+pub fn accept(
     context: &RequestContext,
     headers: &HeaderMap,
     upgrade: Option<Upgrade>,
@@ -327,7 +327,7 @@ pub(crate) fn accept(
 }
 
 /// The headers of a handshake, forwarded to the instance that answers it.
-pub(crate) fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
+pub fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
     let ours = [(UPGRADE, "websocket"), (CONNECTION, "upgrade")];
     let ours = ours.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value)));
     ours.chain([KEY, VERSION].into_iter().filter_map(|name| Some((name.clone(), headers.get(&name)?.clone()))))
@@ -356,7 +356,7 @@ impl Socket {
     ///
     /// # Errors
     /// The stream has ended; the client has been notified.
-    pub(crate) async fn receive(&mut self) -> Result<Utf8Bytes, Gone> {
+    pub async fn receive(&mut self) -> Result<Utf8Bytes, Gone> {
         let text = self.receive_uncharged().await?;
         self.charge(1).await?;
         Ok(text)
@@ -366,7 +366,7 @@ impl Socket {
     ///
     /// # Errors
     /// The stream has ended; the client has been notified.
-    pub(crate) async fn receive_uncharged(&mut self) -> Result<Utf8Bytes, Gone> {
+    pub async fn receive_uncharged(&mut self) -> Result<Utf8Bytes, Gone> {
         loop {
             if self.is_over {
                 return Err(Gone);
@@ -408,7 +408,7 @@ impl Socket {
     ///
     /// # Errors
     /// The client has used up its commands, and the stream has ended.
-    pub(crate) async fn charge(&mut self, cost: u32) -> Result<(), Gone> {
+    pub async fn charge(&mut self, cost: u32) -> Result<(), Gone> {
         if self.commands.spend(cost, Instant::now()) {
             return Ok(());
         }
@@ -420,7 +420,7 @@ impl Socket {
     ///
     /// # Errors
     /// The stream has ended.
-    pub(crate) async fn send(&mut self, text: Utf8Bytes) -> Result<(), Gone> {
+    pub async fn send(&mut self, text: Utf8Bytes) -> Result<(), Gone> {
         if self.is_over || *self.stopping.borrow() {
             self.end(End::Shutdown).await;
             return Err(Gone);
@@ -447,7 +447,7 @@ impl Socket {
     ///
     /// # Errors
     /// The stream has ended.
-    pub(crate) async fn send_all(&mut self, texts: impl Iterator<Item = Utf8Bytes>) -> Result<(), Gone> {
+    pub async fn send_all(&mut self, texts: impl Iterator<Item = Utf8Bytes>) -> Result<(), Gone> {
         // One text waits beside the buffer: it is not accepted before the previous one has been sent.
         for text in texts {
             self.hold(text.len()).await?;
@@ -467,7 +467,7 @@ impl Socket {
     ///
     /// # Errors
     /// The stream has ended.
-    pub(crate) async fn send_parts(&mut self, parts: impl Iterator<Item = bytes::Bytes>) -> Result<(), Gone> {
+    pub async fn send_parts(&mut self, parts: impl Iterator<Item = bytes::Bytes>) -> Result<(), Gone> {
         let mut parts = parts.peekable();
         let mut kind = Data::Text;
         while let Some(part) = parts.next() {
@@ -490,7 +490,7 @@ impl Socket {
     ///
     /// # Errors
     /// The stream has ended.
-    pub(crate) async fn send_part(&mut self, part: bytes::Bytes, is_first: bool, is_last: bool) -> Result<(), Gone> {
+    pub async fn send_part(&mut self, part: bytes::Bytes, is_first: bool, is_last: bool) -> Result<(), Gone> {
         if self.is_over || *self.stopping.borrow() {
             self.end(End::Shutdown).await;
             return Err(Gone);
@@ -506,7 +506,7 @@ impl Socket {
     }
 
     /// Ends the stream.
-    pub(crate) async fn end(&mut self, end: End) {
+    pub async fn end(&mut self, end: End) {
         if !self.is_over {
             self.is_over = true;
             let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.stream.close(Some(end.frame()))).await;

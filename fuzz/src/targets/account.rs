@@ -1,7 +1,7 @@
 //! An account as a client names it: descriptor, extended key or address. Whatever is accepted can be derived, and no refusal
 //! repeats what may be a secret.
 
-use paraffin_gateway::fuzzing::account;
+use paraffin_surfaces::fuzzing::account;
 use paraffin_primitives::Network;
 
 pub(crate) fn run(input: &[u8]) {

@@ -41,9 +41,10 @@ const LAYERS: &[(&str, u8)] = &[
     ("export", 5),
     ("gateway", 5),
     ("devnet", 5),
+    ("surfaces", 6),
 ];
 
-const PROGRAM_LAYER: u8 = 6;
+const PROGRAM_LAYER: u8 = 7;
 
 /// Imports within one layer that the architecture allows: (who, whom).
 const SAME_LAYER: &[(&str, &str)] = &[];
@@ -54,8 +55,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("chain", "devnet", "the follower is tested against a node that reorganises on demand"),
     ("indexer", "devnet", "blocks come from the same node"),
     ("hosted", "devnet", "both engines run its blocks"),
-    ("gateway", "devnet", "requests are answered from its chain"),
-    ("gateway", "client-generator", "the types of the clients are compared with what its documents give"),
+    ("surfaces", "client-generator", "the types of the clients are compared with what its documents give"),
     ("amm", "devnet", "pools and trades are those of its market"),
     ("cryptoswap", "devnet", "so are those of its pool"),
     ("events", "devnet", "events are those of its chain"),

@@ -9,7 +9,7 @@ use paraffin_primitives::Height;
 const PAGE: usize = 100;
 
 /// The blocks up to one height.
-pub(crate) struct IndexedBlocks<'a> {
+pub struct IndexedBlocks<'a> {
     index: &'a BitcoinIndex,
     height: Height,
     is_newest: bool,
@@ -19,7 +19,7 @@ pub(crate) struct IndexedBlocks<'a> {
 
 impl<'a> IndexedBlocks<'a> {
     /// `is_over`: whether the view has taken too long.
-    pub(crate) fn new(
+    pub fn new(
         index: &'a BitcoinIndex,
         height: Height,
         is_newest: bool,

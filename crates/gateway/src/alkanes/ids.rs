@@ -5,10 +5,13 @@ use serde_json::Value;
 
 /// A value is no identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IdError;
+pub struct IdError;
 
 /// `{"block":"4","tx":"65522"}`, with numeric members, or `"4:65522"`.
-pub(crate) fn alkane_id(value: &Value) -> Result<AlkaneId, IdError> {
+///
+/// # Errors
+/// It is none.
+pub fn alkane_id(value: &Value) -> Result<AlkaneId, IdError> {
     match value {
         Value::String(text) => text.trim().parse().map_err(|_| IdError),
         Value::Object(members) => {
@@ -20,7 +23,7 @@ pub(crate) fn alkane_id(value: &Value) -> Result<AlkaneId, IdError> {
 }
 
 /// An integer of up to 128 bits: a number, its digits as text, or hexadecimal digits after `0x`.
-pub(crate) fn decimal(value: &Value) -> Option<u128> {
+pub fn decimal(value: &Value) -> Option<u128> {
     let digits = |text: &str| -> Option<u128> {
         if let Some(hex) = text.strip_prefix("0x") {
             let is_hex = !hex.is_empty() && hex.bytes().all(|digit| digit.is_ascii_hexdigit());

@@ -22,12 +22,12 @@ use crate::interrupt::Interrupt;
 use crate::limits::Limits;
 use crate::state::{BoxFuture, RequestContext, Shared};
 
-pub(crate) use blocks::IndexedBlocks;
-pub(crate) use ids::{alkane_id, decimal};
-pub(crate) use render::{
+pub use blocks::IndexedBlocks;
+pub use ids::{alkane_id, decimal};
+pub use render::{
     EventItem, IdDigits, ResponseItem, TransferItem, hex, id_object, response, trace_events, transfers,
 };
-pub(crate) use tokens::{DECIMALS, ImageBudget, NamedAmount, Token, Words, facts, named_amount, token, tokens, words};
+pub use tokens::{DECIMALS, ImageBudget, NamedAmount, Token, Words, facts, named_amount, token, tokens, words};
 
 /// What an instance that indexes contracts gives the gateway.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ pub struct AlkanesParts {
 }
 
 /// The contract index as requests use it.
-pub(crate) struct Alkanes {
+pub struct Alkanes {
     pub(crate) parts: AlkanesParts,
     pub(crate) tokens: TokenCache,
     views: FairSemaphore,
@@ -81,19 +81,19 @@ impl Alkanes {
     }
 
     /// Memory that contracts which run for callers may take in all, and what those that run now may, bytes.
-    pub(crate) fn simulations_bytes(&self) -> (usize, usize) {
+    pub fn simulations_bytes(&self) -> (usize, usize) {
         self.memory.bytes()
     }
 
     /// Memory that views may take in all, and what those that run now may, bytes.
-    pub(crate) fn views_bytes(&self) -> (usize, usize) {
+    pub fn views_bytes(&self) -> (usize, usize) {
         self.views.bytes()
     }
 }
 
 /// Why a view of a request has no answer.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// This instance does not index contracts.
     NotIndexed,
     /// The index is filled from a program that writes under keys of no known kind.
@@ -155,7 +155,10 @@ impl From<Fault> for ApiError {
 }
 
 /// The contract index of this instance.
-pub(crate) fn of(context: &RequestContext) -> Result<&Arc<Alkanes>, Fault> {
+///
+/// # Errors
+/// [`Fault::NotIndexed`], [`Fault::Unreadable`].
+pub fn of(context: &RequestContext) -> Result<&Arc<Alkanes>, Fault> {
     let alkanes = context.shared().alkanes.as_ref().ok_or(Fault::NotIndexed)?;
     match unknown_key(context.shared(), context.snapshot())? {
         None => Ok(alkanes),
@@ -164,13 +167,19 @@ pub(crate) fn of(context: &RequestContext) -> Result<&Arc<Alkanes>, Fault> {
 }
 
 /// First height at which the program that fills the index wrote under a key of no known kind.
-pub(crate) fn unknown_key(shared: &Shared, snapshot: &Snapshot) -> Result<Option<Height>, ViewError> {
+///
+/// # Errors
+/// The store cannot be read.
+pub fn unknown_key(shared: &Shared, snapshot: &Snapshot) -> Result<Option<Height>, ViewError> {
     let Some(program) = &shared.hosted else { return Ok(None) };
     program.unknown_key(snapshot).map_err(|fault| ViewError::Chain(format!("{fault:?}").into()))
 }
 
 /// Newest height that views can be asked about: the tip, or less while the contracts are indexed anew.
-pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
+///
+/// # Errors
+/// As [`of`], and [`Fault::Starting`].
+pub fn newest(context: &RequestContext) -> Result<Height, Fault> {
     of(context)?;
     let height =
         context.snapshot().module_height(MODULE).map_err(|error| Fault::View(ViewError::Chain(error.into())))?;
@@ -178,35 +187,38 @@ pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
 }
 
 /// Everything of one moment that a read of contracts needs.
-pub(crate) struct Moment<'a> {
+pub struct Moment<'a> {
     /// For views.
-    pub(crate) view: ViewContext<'a>,
+    pub view: ViewContext<'a>,
     /// The contract index at the height.
-    pub(crate) state: &'a AlkanesState,
+    pub state: &'a AlkanesState,
     /// The Bitcoin index of the newest block.
-    pub(crate) bitcoin: &'a BitcoinIndex,
+    pub bitcoin: &'a BitcoinIndex,
     /// Contracts already asked.
-    pub(crate) alkanes: &'a Alkanes,
+    pub alkanes: &'a Alkanes,
     /// Everything indexed.
-    pub(crate) snapshot: &'a Snapshot,
+    pub snapshot: &'a Snapshot,
     /// Hash of the newest block.
-    pub(crate) tip: [u8; 32],
+    pub tip: [u8; 32],
     /// Hash of the block at the height; zeros below the first block that is kept.
-    pub(crate) block: [u8; 32],
+    pub block: [u8; 32],
     /// Whether the height is the newest.
-    pub(crate) is_newest: bool,
+    pub is_newest: bool,
 }
 
 impl Moment<'_> {
     /// Ends a read that has taken too long.
-    pub(crate) fn check(&self) -> Result<(), ViewError> {
+    ///
+    /// # Errors
+    /// [`ViewError::TooLong`].
+    pub fn check(&self) -> Result<(), ViewError> {
         if (self.view.is_over)() { Err(ViewError::TooLong) } else { Ok(()) }
     }
 }
 
 /// Which permits a read of contracts takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub enum Lane {
     /// At most [`crate::Limits::views_max`] at a time, half of them for one caller.
     Views,
     /// At most [`crate::Limits::simulations_max`] at a time, half of them for one caller.
@@ -214,7 +226,10 @@ pub(crate) enum Lane {
 }
 
 /// Runs a read of contracts as of `height` (`None`: the newest).
-pub(crate) async fn read<T: Send + 'static>(
+///
+/// # Errors
+/// A [`Fault`], for each reason why there is no answer.
+pub async fn read<T: Send + 'static>(
     context: &RequestContext,
     height: Option<Height>,
     block: Option<bytes::Bytes>,
@@ -224,7 +239,10 @@ pub(crate) async fn read<T: Send + 'static>(
 }
 
 /// As [`read`], for work that runs contracts as its caller asks, so that calls which burn all their fuel do not delay reads.
-pub(crate) async fn try_out<T: Send + 'static>(
+///
+/// # Errors
+/// A [`Fault`], for each reason why there is no answer.
+pub async fn try_out<T: Send + 'static>(
     context: &RequestContext,
     height: Option<Height>,
     work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
@@ -233,7 +251,10 @@ pub(crate) async fn try_out<T: Send + 'static>(
 }
 
 /// As [`read`], in the lane of the caller's choice.
-pub(crate) async fn in_lane<T: Send + 'static>(
+///
+/// # Errors
+/// A [`Fault`], for each reason why there is no answer.
+pub async fn in_lane<T: Send + 'static>(
     context: &RequestContext,
     lane: Lane,
     height: Option<Height>,
@@ -312,7 +333,10 @@ fn in_lane_erased(
 }
 
 /// Answers a view by its name; the block that it may hand out comes from the node.
-pub(crate) async fn call(
+///
+/// # Errors
+/// A [`Fault`], for each reason why there is no answer.
+pub async fn call(
     context: &RequestContext,
     name: String,
     payload: Vec<u8>,
@@ -328,7 +352,10 @@ pub(crate) async fn call(
 }
 
 /// The block that a view needs, if it needs one that is there.
-pub(crate) async fn block_of_view(
+///
+/// # Errors
+/// As [`block_at`].
+pub async fn block_of_view(
     context: &RequestContext,
     name: &str,
     payload: &[u8],
@@ -340,7 +367,10 @@ pub(crate) async fn block_of_view(
 }
 
 /// A block of the indexed chain, checked against its hash; `None` above the tip.
-pub(crate) async fn block_at(context: &RequestContext, height: Height) -> Result<Option<bytes::Bytes>, Fault> {
+///
+/// # Errors
+/// [`Fault::Node`], or the store cannot be read.
+pub async fn block_at(context: &RequestContext, height: Height) -> Result<Option<bytes::Bytes>, Fault> {
     let record = context.snapshot().block(height).map_err(|error| Fault::View(ViewError::Chain(error.into())))?;
     let Some(record) = record else { return Ok(None) };
     let bytes = context.node().block(record.id.hash).await.map_err(|_| Fault::Node)?;

@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 
 use crate::errors::ApiError;
 use crate::methods::OrNull;
-use crate::surfaces::RpcResult;
+use crate::surface::RpcResult;
 
 /// Bytes as `0x` and digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     format!("0x{}", bytes.to_lower_hex_string())
 }
 
 /// An id as an object of decimal strings.
-pub(crate) fn id_object(id: AlkaneId) -> Value {
+pub fn id_object(id: AlkaneId) -> Value {
     json!({ "block": id.block.to_string(), "tx": id.tx.to_string() })
 }
 
 /// The id of an alkane; numbers in decimal digits.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AlkaneIdDigits")]
-pub(crate) struct IdDigits {
+pub struct IdDigits {
     block: String,
     tx: String,
 }
@@ -39,21 +39,21 @@ impl From<AlkaneId> for IdDigits {
 /// An amount of an alkane.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Transfer")]
-pub(crate) struct TransferItem {
+pub struct TransferItem {
     id: IdDigits,
     /// Base units in decimal digits.
     value: String,
 }
 
 /// Amounts of alkanes, all digits.
-pub(crate) fn transfers(transfers: &[Transfer]) -> Vec<TransferItem> {
+pub fn transfers(transfers: &[Transfer]) -> Vec<TransferItem> {
     let item = |transfer: &Transfer| TransferItem { id: transfer.id.into(), value: transfer.value.to_string() };
     transfers.iter().map(item).collect()
 }
 
 /// A value that a contract stored.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct StoredItem {
+pub struct StoredItem {
     /// Its segments between slashes, in hexadecimal digits where they are no plain words.
     key: String,
     /// `0x` and hexadecimal digits.
@@ -63,20 +63,20 @@ pub(crate) struct StoredItem {
 /// What a call answered.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CallResponse")]
-pub(crate) struct ResponseItem {
+pub struct ResponseItem {
     /// What it hands on.
-    pub(crate) alkanes: Vec<TransferItem>,
+    pub alkanes: Vec<TransferItem>,
     /// What it stored.
-    pub(crate) storage: Vec<StoredItem>,
+    pub storage: Vec<StoredItem>,
     /// `0x` and hexadecimal digits.
-    pub(crate) data: String,
+    pub data: String,
     /// Why it failed; absent in traces.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<OrNull<String>>,
+    pub error: Option<OrNull<String>>,
 }
 
 /// What a call answered.
-pub(crate) fn response(response: &CallResponse) -> ResponseItem {
+pub fn response(response: &CallResponse) -> ResponseItem {
     let stored = |(key, value): &(Vec<u8>, Vec<u8>)| StoredItem { key: storage_key_text(key), value: hex(value) };
     ResponseItem {
         alkanes: transfers(&response.alkanes),
@@ -87,7 +87,7 @@ pub(crate) fn response(response: &CallResponse) -> ResponseItem {
 }
 
 /// A storage key for reading: its segments between slashes, in hexadecimal where they are not plain words.
-pub(crate) fn storage_key_text(key: &[u8]) -> String {
+fn storage_key_text(key: &[u8]) -> String {
     let is_plain = |segment: &[u8]| segment.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let segments = key.split(|byte| *byte == b'/').map(|segment| {
         if is_plain(segment) { String::from_utf8_lossy(segment).into_owned() } else { segment.to_lower_hex_string() }
@@ -98,7 +98,7 @@ pub(crate) fn storage_key_text(key: &[u8]) -> String {
 /// An event of a trace.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TraceEvent")]
-pub(crate) struct EventItem {
+pub struct EventItem {
     /// `create`, `invoke`, `return` or `omitted`.
     event: &'static str,
     data: EventData,
@@ -155,7 +155,7 @@ struct EventContext {
 ///
 /// # Errors
 /// What was written is no JSON, which does not happen.
-pub(crate) fn trace_events(trace: &Trace) -> RpcResult {
+pub fn trace_events(trace: &Trace) -> RpcResult {
     let mut text = Vec::from(b"[");
     for (place, step) in trace.events.iter().enumerate() {
         if place > 0 {

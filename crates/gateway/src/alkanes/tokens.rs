@@ -15,14 +15,17 @@ use crate::markets::{Pricing, TokenMarket};
 use crate::rest::{Digits, IdObject, IdText};
 
 /// Decimal places of every alkane whose contract does not report them: all clients assume this number.
-pub(crate) const DECIMALS: u32 = 8;
+pub const DECIMALS: u32 = 8;
 /// Images in one answer, bytes of text; the tokens after that have none.
 const ANSWER_IMAGES_BYTES_MAX: usize = 8 << 20;
 /// Name and symbol.
-pub(crate) type Words = Arc<TokenNames>;
+pub type Words = Arc<TokenNames>;
 
 /// What a contract reports, from the cache where it was read at this same block.
-pub(crate) fn facts(moment: &Moment<'_>, creation: Creation) -> Result<Arc<TokenFacts>, ViewError> {
+///
+/// # Errors
+/// The index cannot be read, or the view took too long.
+pub fn facts(moment: &Moment<'_>, creation: Creation) -> Result<Arc<TokenFacts>, ViewError> {
     let id = creation.id;
     let decimals = || Ok(is_cryptoswap(moment, id)?.then_some(LIQUIDITY_DECIMALS));
     moment.alkanes.tokens.facts(&moment.of_tokens(), id, decimals)
@@ -37,7 +40,10 @@ fn is_cryptoswap(moment: &Moment<'_>, id: AlkaneId) -> Result<bool, ViewError> {
 }
 
 /// Name and symbol as of the moment's block.
-pub(crate) fn words(moment: &Moment<'_>, creation: Creation) -> Result<Words, ViewError> {
+///
+/// # Errors
+/// The index cannot be read, or the view took too long.
+pub fn words(moment: &Moment<'_>, creation: Creation) -> Result<Words, ViewError> {
     moment.alkanes.tokens.names(&moment.of_tokens(), creation.id)
 }
 
@@ -50,7 +56,7 @@ impl Moment<'_> {
 /// A contract; what it is worth is of 10^8 base units, null where no price is known.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Token {
+pub struct Token {
     id: IdObject,
     alkane_id: IdObject,
     name: Option<String>,
@@ -71,7 +77,7 @@ pub(crate) struct Token {
     premine: Option<Digits>,
     total_supply: Option<Digits>,
     /// Where an address is asked about.
-    pub(crate) balance: Option<Digits>,
+    pub balance: Option<Digits>,
     holders: u64,
     created_at_height: u32,
     #[serde(flatten)]
@@ -79,13 +85,19 @@ pub(crate) struct Token {
 }
 
 /// The record of a token; `None` when there is no such contract.
-pub(crate) fn token(moment: &Moment<'_>, pricing: Option<&Pricing>, id: AlkaneId) -> Result<Option<Token>, ViewError> {
+///
+/// # Errors
+/// The index cannot be read, or the view took too long.
+pub fn token(moment: &Moment<'_>, pricing: Option<&Pricing>, id: AlkaneId) -> Result<Option<Token>, ViewError> {
     let Some(creation) = moment.state.creation(id)? else { return Ok(None) };
     record(moment, pricing, creation).map(Some)
 }
 
 /// The records of contracts, in their order.
-pub(crate) fn tokens(
+///
+/// # Errors
+/// The index cannot be read, or the view took too long.
+pub fn tokens(
     moment: &Moment<'_>,
     pricing: Option<&Pricing>,
     creations: &[Creation],
@@ -95,7 +107,7 @@ pub(crate) fn tokens(
 }
 
 /// How much of one answer images may take.
-pub(crate) struct ImageBudget(usize);
+pub struct ImageBudget(usize);
 
 impl Default for ImageBudget {
     fn default() -> Self {
@@ -105,7 +117,7 @@ impl Default for ImageBudget {
 
 impl ImageBudget {
     /// The token, without its image when there is no room for it.
-    pub(crate) fn allow(&mut self, mut token: Token) -> Token {
+    pub fn allow(&mut self, mut token: Token) -> Token {
         let bytes = 2 * token.image.as_ref().map_or(0, String::len);
         match self.0.checked_sub(bytes) {
             Some(left) => self.0 = left,
@@ -160,7 +172,7 @@ fn image_text(data: &[u8]) -> String {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub(crate) struct NamedAmount {
+pub struct NamedAmount {
     id: IdText,
     alkane_id: IdObject,
     amount: Digits,
@@ -168,7 +180,11 @@ pub(crate) struct NamedAmount {
     symbol: Option<String>,
 }
 
-pub(crate) fn named_amount(moment: &Moment<'_>, id: AlkaneId, amount: u128) -> Result<NamedAmount, ViewError> {
+/// An amount of an alkane with its name.
+///
+/// # Errors
+/// The contract cannot be read.
+pub fn named_amount(moment: &Moment<'_>, id: AlkaneId, amount: u128) -> Result<NamedAmount, ViewError> {
     let words = match moment.state.creation(id)? {
         Some(creation) => words(moment, creation)?,
         None => Words::default(),

@@ -7,7 +7,7 @@ use super::openapi::{answer_headers, headers, info, keyed_server, refusals_with}
 use super::rest;
 use super::schema::component;
 use crate::methods::{Described as _, generators};
-use crate::surfaces::esplora::ESPLORA;
+use crate::surface::Surfaces;
 
 const INTRODUCTION: &str = "\
 The paths, texts and status codes of Esplora, from this instance's index. Numbers, hashes and hexadecimal digits are plain text, \
@@ -18,10 +18,10 @@ const TEXT: &str = "text/plain";
 const BYTES: &str = "application/octet-stream";
 
 /// The document of `/v4/<KEY>/esplora`.
-pub(super) fn document() -> Value {
+pub(super) fn document(surfaces: &Surfaces) -> Value {
     let mut generators = generators();
     let mut paths = Map::new();
-    for method in ESPLORA.describe_family(&mut generators) {
+    for method in surfaces.http_family.describe_family(&mut generators) {
         let name = method["name"].as_str().unwrap_or_default().trim_start_matches("esplora_");
         match name {
             "broadcast" => {
@@ -87,7 +87,7 @@ fn path_of(name: &str, params: &[&Value]) -> String {
     path
 }
 
-/// As [`super::super::surfaces`] writes it: bytes, a bare text or number, or JSON.
+/// As the surface writes it: bytes, a bare text or number, or JSON.
 fn media_type(name: &str, answer: &Value) -> &'static str {
     let is_hash = *answer == component("Hash");
     match answer["type"].as_str() {

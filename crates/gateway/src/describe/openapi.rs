@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::rest::{self, Field, Route};
 use super::schema::{component, natural, text};
 use crate::rest::{Base, Verb};
+use crate::surface::Surfaces;
 
 const INTRODUCTION: &str = "\
 Alkanes, pools, histories, balances, prices and BRC-20. A key stands in the path (`/v4/<key>/<route>`) or in a header \
@@ -18,18 +19,11 @@ const OF_EXPLORER: &str = "\
 Whether the source that somebody shows is that of a deployed contract. Any active key may submit and read; it stands in the \
 path and nowhere else. Unknown fields, nulls and empty texts are dropped.";
 
-/// Whether the document describes the routes of BRC-20.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tokens {
-    Described,
-    LeftOut,
-}
-
 /// The document of the REST data API, and of what else is below `/v4`.
-pub(super) fn document(tokens: Tokens) -> Value {
-    let (routes, schemas) = rest::describe(|group| match group.base {
+pub(super) fn document(surfaces: &Surfaces, with_beside: bool) -> Value {
+    let (routes, schemas) = rest::describe(surfaces, |group| match group.base {
         Base::Explorer => false,
-        Base::BesideApi => tokens == Tokens::Described,
+        Base::BesideApi => with_beside,
         Base::Api | Base::Keyed | Base::Open => true,
     });
     json!({
@@ -52,8 +46,8 @@ pub(super) fn document(tokens: Tokens) -> Value {
 }
 
 /// The document of contract verification, whose paths begin elsewhere.
-pub(super) fn explorer() -> Value {
-    let (routes, schemas) = rest::describe(|group| group.base == Base::Explorer);
+pub(super) fn explorer(surfaces: &Surfaces) -> Value {
+    let (routes, schemas) = rest::describe(surfaces, |group| group.base == Base::Explorer);
     json!({
         "openapi": "3.1.0",
         "info": info("Paraffin contract verification", OF_EXPLORER),

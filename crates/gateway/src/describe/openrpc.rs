@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{DECLARED, DISCOVER, PROTOS};
+use super::{DISCOVER, PROTOS};
 use crate::methods::{Described as _, generators};
-use crate::surfaces::MainRpc;
+use crate::surface::Surfaces;
 
 const INTRODUCTION: &str = "\
 POST at `/v4/<key>`, `/v4/jsonrpc` and, for registered browser origins, `/v4/api`; one request, or an array of at most 1,000. \
@@ -14,10 +14,10 @@ written as text where a text is taken. `/v4/<key>/mempool`, whose methods docs/m
 `/v4/<key>/orderbook` is beta: their shapes may change.";
 
 /// The document of the main JSON-RPC.
-pub(super) fn document() -> Value {
+pub(super) fn document(surfaces: &Surfaces) -> Value {
     let mut generators = generators();
     let mut methods: Vec<Value> =
-        MainRpc::families().flat_map(|family| family.describe_family(&mut generators)).collect();
+        surfaces.families.iter().flat_map(|family| family.describe_family(&mut generators)).collect();
     methods.push(json!({
         "name": DISCOVER,
         "summary": "This description",
@@ -39,7 +39,7 @@ pub(super) fn document() -> Value {
             { "name": "key or alias in the path", "url": "/v4/${key}", "variables": { "key": { "default": "KEY" } } },
         ],
         // Links to the descriptions of the other surfaces, and to the message files of the views.
-        "x-surfaces": DECLARED.iter().map(|surface| format!("/v4/openrpc/{}.json", surface.name())).collect::<Vec<_>>(),
+        "x-surfaces": surfaces.keyed.iter().map(|surface| format!("/v4/openrpc/{}.json", surface.name())).collect::<Vec<_>>(),
         "x-messages": PROTOS.iter().map(|(name, _)| format!("/v4/proto/{name}")).collect::<Vec<_>>(),
         "methods": methods,
         "components": { "schemas": schemas },

@@ -5,48 +5,56 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::schema::{about, any_of, component, or_null};
-use crate::health;
 use crate::methods::generators;
-use crate::rest::{Base, GROUPS, Group, Statuses, Verb, listings};
-use crate::surfaces::{opi, orderbook, verify};
+use crate::rest::{Base, Group, Statuses, Verb};
+use crate::surface::Surfaces;
 
 /// A member of the body, or of the query.
-pub(crate) struct Field {
+pub struct Field {
     /// Its accepted names; the first is the one of the specification.
-    pub(crate) names: Vec<&'static str>,
-    pub(crate) schema: Value,
-    pub(crate) is_needed: bool,
+    pub names: Vec<&'static str>,
+    /// Its schema.
+    pub schema: Value,
+    /// Whether a request must have it.
+    pub is_needed: bool,
     /// Whether it is a segment of the path.
-    pub(crate) is_in_path: bool,
+    pub is_in_path: bool,
 }
 
 /// One route.
-pub(crate) struct Route {
-    pub(crate) path: &'static str,
-    pub(crate) verb: Verb,
-    pub(crate) tag: &'static str,
-    pub(crate) summary: String,
+pub struct Route {
+    /// Its path.
+    pub path: &'static str,
+    /// Its verb.
+    pub verb: Verb,
+    /// Tag of its group.
+    pub tag: &'static str,
+    /// The first paragraph about it.
+    pub summary: String,
     /// Further description beside the summary.
-    pub(crate) description: String,
-    pub(crate) fields: Vec<Field>,
+    pub description: String,
+    /// Its members.
+    pub fields: Vec<Field>,
     /// Members of a request.
-    pub(crate) example: Option<Value>,
+    pub example: Option<Value>,
     /// Constraint on the fields together.
-    pub(crate) condition: Option<Value>,
-    pub(crate) answer: Value,
+    pub condition: Option<Value>,
+    /// Schema of its answer.
+    pub answer: Value,
     /// Statuses with which the answer comes.
-    pub(crate) statuses: Statuses,
-    pub(crate) media_types: &'static [&'static str],
+    pub statuses: Statuses,
+    /// Media types of the answer.
+    pub media_types: &'static [&'static str],
     /// Whether the subject of a request may not exist (404).
-    pub(crate) may_be_missing: bool,
+    pub may_be_missing: bool,
     /// Schema of a body that is not an object with `fields`.
-    pub(crate) whole_body: Option<Value>,
+    pub whole_body: Option<Value>,
     /// Where it is served.
-    pub(crate) base: Base,
+    pub base: Base,
     /// Statuses of refusals that few routes have.
-    pub(crate) refusals: &'static [StatusCode],
+    pub refusals: &'static [StatusCode],
     /// Whether the answer depends on confirmed blocks alone, so that 304 may stand for it.
-    pub(crate) has_tag: bool,
+    pub has_tag: bool,
 }
 
 /// An alternative to another member: `x-same-as` marks it for programs, which then omit one of the two.
@@ -60,7 +68,7 @@ fn optional(names: &'static [&'static str], schema: Value) -> Field {
 }
 
 /// `limit` or `count`, and `offset` or `page`.
-pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
+pub fn part(default: impl std::fmt::Display) -> [Field; 3] {
     let limit = about(component("Count"), &format!("Records of a page. {default}"));
     [
         optional(&["limit", "count"], limit),
@@ -75,16 +83,10 @@ pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
     ]
 }
 
-/// All groups: those of the REST data API, then those of other surfaces.
-pub(crate) fn groups() -> impl Iterator<Item = &'static Group> {
-    let surfaces = [&opi::GROUPS[..], &orderbook::GROUPS, &verify::GROUPS, &health::GROUPS, &listings::GROUPS];
-    GROUPS.into_iter().chain(surfaces.into_iter().flatten().copied())
-}
-
 /// The routes of some groups, with the schemas that they refer to.
-pub(super) fn describe(is_wanted: impl Fn(&Group) -> bool) -> (Vec<Route>, Map<String, Value>) {
+pub(super) fn describe(surfaces: &Surfaces, is_wanted: impl Fn(&Group) -> bool) -> (Vec<Route>, Map<String, Value>) {
     let mut generators = generators();
-    let wanted = groups().filter(|group| is_wanted(group));
+    let wanted = surfaces.groups().filter(|group| is_wanted(group));
     let routes = wanted.flat_map(|group| group.describe(&mut generators)).collect();
     let mut schemas = generators.take_schemas();
     schemas.insert("Error".to_owned(), error());

@@ -47,7 +47,7 @@ pub(super) fn about(mut schema: Value, sentence: &str) -> Value {
 }
 
 /// An object with these members, all of which are always there.
-pub(crate) fn record(members: &[(&str, Value)]) -> Value {
+pub fn record(members: &[(&str, Value)]) -> Value {
     let required: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<String, Value> =
         members.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();

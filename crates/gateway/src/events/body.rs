@@ -9,11 +9,11 @@ use tokio::sync::mpsc;
 
 /// Texts of a stream. The producer waits until the previous text has been consumed.
 #[derive(Debug)]
-pub(crate) struct EventBody(mpsc::Receiver<Bytes>);
+pub struct EventBody(mpsc::Receiver<Bytes>);
 
 impl EventBody {
     /// A body, and where its texts go.
-    pub(crate) fn new() -> (mpsc::Sender<Bytes>, Self) {
+    pub fn new() -> (mpsc::Sender<Bytes>, Self) {
         let (sender, receiver) = mpsc::channel(1);
         (sender, Self(receiver))
     }

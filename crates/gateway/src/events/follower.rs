@@ -18,13 +18,14 @@ use crate::state::RequestContext;
 const BEHIND_WAIT: Duration = Duration::from_secs(5);
 
 /// Messages, with the count of their memory until they are dropped.
-pub(crate) struct Batch {
-    pub(crate) messages: Vec<Message>,
+pub struct Batch {
+    /// The messages, in order.
+    pub messages: Vec<Message>,
     _rows: HeldRows,
 }
 
 /// A client that follows the chain with a filter.
-pub(crate) struct Follower {
+pub struct Follower {
     feed: Arc<EventFeed>,
     context: RequestContext,
     filter: Arc<PreparedFilter>,
@@ -52,7 +53,7 @@ impl Follower {
     ///
     /// # Errors
     /// [`FeedError`].
-    pub(crate) async fn begin(
+    pub async fn begin(
         feed: Arc<EventFeed>,
         context: &RequestContext,
         filter: paraffin_events::Filter,
@@ -95,7 +96,7 @@ impl Follower {
     }
 
     /// The filter in its canonical form.
-    pub(crate) fn filter(&self) -> &PreparedFilter {
+    pub fn filter(&self) -> &PreparedFilter {
         &self.filter
     }
 
@@ -103,7 +104,7 @@ impl Follower {
     ///
     /// # Errors
     /// [`FeedError`].
-    pub(crate) async fn next(&mut self) -> Result<Batch, FeedError> {
+    pub async fn next(&mut self) -> Result<Batch, FeedError> {
         if let Some(first) = self.first.take() {
             return Ok(first);
         }

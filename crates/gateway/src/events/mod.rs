@@ -5,6 +5,7 @@ mod body;
 mod follower;
 mod prepared;
 mod tips;
+mod watched;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,13 +25,13 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{Semaphore, watch};
 
-use crate::rest::{ScriptBudget, descriptor_scripts};
 use crate::state::{ChainState, Node};
 
-pub(crate) use body::EventBody;
-pub(crate) use follower::Follower;
+pub use body::EventBody;
+pub use follower::Follower;
 use prepared::PreparedFilters;
 use tips::Tips;
+use watched::{ScriptBudget, descriptor_scripts};
 
 /// Bytes of messages that are read together.
 const STEP_BYTES: usize = 512 << 10;
@@ -49,7 +50,7 @@ const FEED_READS_MAX: u32 = 2;
 
 /// Errors of reading events.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum FeedError {
+pub enum FeedError {
     /// The filter is not valid JSON of a filter.
     #[error("the filter cannot be read: {0}")]
     Json(serde_json::Error),
@@ -93,7 +94,7 @@ pub(crate) enum FeedError {
 
 impl FeedError {
     /// A stable code.
-    pub(crate) const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> &'static str {
         match self {
             Self::Json(_) | Self::Filter(_) => "invalid_filter",
             Self::Cursor(_) | Self::WrongHeight => "invalid_cursor",
@@ -125,7 +126,7 @@ impl FeedError {
 
 /// The start of a client's stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum From {
+pub enum From {
     /// With what comes after the newest block.
     Tip,
     /// With a block.
@@ -136,13 +137,13 @@ pub(crate) enum From {
 
 /// The events after a position.
 #[derive(Debug)]
-pub(crate) struct FeedPage {
+pub struct FeedPage {
     /// Events in order, as JSON.
-    pub(crate) events: Vec<Box<RawValue>>,
+    pub events: Vec<Box<RawValue>>,
     /// The position after the last event that was read.
-    pub(crate) cursor: String,
+    pub cursor: String,
     /// Whether there are no further events.
-    pub(crate) is_at_tip: bool,
+    pub is_at_tip: bool,
 }
 
 /// State in the node of a block that the index does not hold.
@@ -154,7 +155,7 @@ enum NodeBlock {
 }
 
 /// Events of an instance.
-pub(crate) struct EventFeed {
+pub struct EventFeed {
     chain: Arc<dyn ChainState>,
     node: Arc<dyn Node>,
     tips: Tips,
@@ -168,7 +169,7 @@ pub(crate) struct EventFeed {
 impl EventFeed {
     /// Events of `chain`; `node` is queried for stale blocks that were never indexed here. Reads for webhooks keep at most
     /// `read_bytes_max` together.
-    pub(crate) fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>, read_bytes_max: usize) -> Self {
+    pub fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>, read_bytes_max: usize) -> Self {
         Self {
             tips: Tips::new(Arc::downgrade(&chain)),
             chain,
@@ -184,7 +185,7 @@ impl EventFeed {
     ///
     /// # Errors
     /// [`FeedError::Json`], [`FeedError::Filter`].
-    pub(crate) async fn check(&self, filter: &RawValue) -> Result<Box<RawValue>, FeedError> {
+    pub async fn check(&self, filter: &RawValue) -> Result<Box<RawValue>, FeedError> {
         let _permit = self.checks.acquire().await.map_err(|_| FeedError::Internal)?;
         let prepared = self.prepared(filter).await?;
         to_raw_value(prepared.canonical()).map_err(FeedError::Json)
@@ -194,13 +195,13 @@ impl EventFeed {
     ///
     /// # Errors
     /// [`FeedError::Starting`] while there is none.
-    pub(crate) fn tip(&self) -> Result<String, FeedError> {
+    pub fn tip(&self) -> Result<String, FeedError> {
         let tip = self.chain.snapshot().tip().map(|record| record.id).ok_or(FeedError::Starting)?;
         Ok(Cursor::end_of(tip).to_string())
     }
 
     /// Height of the newest block.
-    pub(crate) fn newest(&self) -> Option<Height> {
+    pub fn newest(&self) -> Option<Height> {
         self.chain.snapshot().tip().map(|record| record.id.height)
     }
 
@@ -208,7 +209,7 @@ impl EventFeed {
     ///
     /// # Errors
     /// [`FeedError::AboveTip`], [`FeedError::Starting`].
-    pub(crate) fn before(&self, height: Height) -> Result<String, FeedError> {
+    pub fn before(&self, height: Height) -> Result<String, FeedError> {
         let snapshot = self.chain.snapshot();
         let newest = snapshot.tip().map(|tip| tip.id.height).ok_or(FeedError::Starting)?;
         let before = height.checked_sub(1).ok_or(FeedError::AboveTip(newest))?;
@@ -220,7 +221,7 @@ impl EventFeed {
     ///
     /// # Errors
     /// [`FeedError`].
-    pub(crate) async fn after(&self, cursor: &str, filter: &RawValue, count_max: usize) -> Result<FeedPage, FeedError> {
+    pub async fn after(&self, cursor: &str, filter: &RawValue, count_max: usize) -> Result<FeedPage, FeedError> {
         let position = Position::After(cursor.parse()?);
         let filter = self.prepared(filter).await?;
         let mut parents = BTreeMap::new();
@@ -259,7 +260,7 @@ impl EventFeed {
 
     /// Resolves when the newest block has changed, and after [`CHANGED_WAIT_MAX`] in any case, since a change just before this call is
     /// not seen.
-    pub(crate) async fn changed(&self) {
+    pub async fn changed(&self) {
         let mut tips = self.tips.subscribe();
         tips.mark_unchanged();
         let _ = tokio::time::timeout(CHANGED_WAIT_MAX, tips.changed()).await;
@@ -280,7 +281,7 @@ impl EventFeed {
     }
 
     /// Changes whenever the newest block does.
-    pub(crate) fn tips(&self) -> watch::Receiver<Option<BlockId>> {
+    pub fn tips(&self) -> watch::Receiver<Option<BlockId>> {
         self.tips.subscribe()
     }
 
@@ -319,7 +320,10 @@ impl EventFeed {
 }
 
 /// Reads a filter; blocking, and up to seconds where it has descriptors.
-pub(crate) fn prepare(filter: &Filter, network: Network) -> Result<PreparedFilter, FeedError> {
+///
+/// # Errors
+/// [`FeedError::Filter`].
+pub fn prepare(filter: &Filter, network: Network) -> Result<PreparedFilter, FeedError> {
     let budget = ScriptBudget::new(KEYS_MAX);
     Ok(filter.prepare(network, |text| descriptor_scripts(network, text, &budget))?)
 }

@@ -33,7 +33,7 @@ use crate::request_id::RequestId;
 use crate::respond::Reply;
 use crate::routes::{KeyedSurface, Route, Target};
 use crate::state::{BoxFuture, ChainState, IndexingStatus, Node, RequestContext};
-use crate::surfaces::{ADMIN, RpcResult, RpcSurface};
+use crate::surface::{RpcResult, RpcSurface};
 use crate::websocket::{self, Upgrade};
 
 pub(crate) use answer::{Forwarded, Received};
@@ -258,7 +258,7 @@ impl RpcSurface for Accounts {
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         match method.strip_prefix("admin_") {
-            Some(rest) => ADMIN.call(context, &(), rest, &params),
+            Some(rest) => context.shared().surfaces.own_family.call(context, &(), rest, &params),
             None => Box::pin(async {
                 let sentence = "admin_* stands alone in a request here, and not inside other methods";
                 Err(ApiError::invalid_request(sentence))

@@ -16,17 +16,17 @@ use super::params::Params;
 use crate::deadline::within;
 use crate::errors::{ApiError, kind};
 use crate::state::RequestContext;
-use crate::surfaces::{RpcResult, RpcSurface};
+use crate::surface::{RpcResult, RpcSurface};
 use crate::trace::{self, CallSpan};
 
 /// The answer to a whole body; no text means 204, for notifications only.
-pub(crate) struct Answer {
+pub struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) body: Option<String>,
 }
 
 /// Runs a body: one request or a batch (docs/api.md, "JSON-RPC").
-pub(crate) async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestContext>, body: &[u8]) -> Answer {
+pub async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestContext>, body: &[u8]) -> Answer {
     let limits = context.limits();
     let flavour = surface.flavour();
     match read_body(body, limits.json_depth_max, limits.batch_entries_max) {
@@ -182,10 +182,13 @@ fn join(answers: Vec<Option<String>>) -> Option<String> {
 
 /// A future panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Panicked;
+pub struct Panicked;
 
 /// Turns a panic of a future into its output, so that one broken call takes nothing else with it.
-pub(crate) async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
+///
+/// # Errors
+/// It panicked.
+pub async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
     let mut future = pin!(future);
     std::future::poll_fn(move |context| {
         // After a panic the future is dropped and never polled again, so nothing sees a broken state.

@@ -3,12 +3,12 @@
 mod batch;
 mod envelope;
 #[cfg(feature = "fuzzing")]
-pub(crate) mod fuzzing;
+pub mod fuzzing;
 mod params;
 mod scan;
 
-pub(crate) use batch::{Panicked, answer, catch_panic};
+pub use batch::{Panicked, answer, catch_panic};
 pub use envelope::Flavour;
 pub use params::Params;
-pub(crate) use params::parse_unsigned;
-pub(crate) use scan::{nests_deeper_than, top_level_method};
+pub use params::parse_unsigned;
+pub use scan::{nests_deeper_than, top_level_method};

@@ -109,7 +109,7 @@ impl Params {
 }
 
 /// Digits only, so that neither `+1` nor ` 1` nor `1.0` passes.
-pub(crate) fn parse_unsigned(text: &str) -> Option<u64> {
+pub fn parse_unsigned(text: &str) -> Option<u64> {
     if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }

@@ -6,7 +6,7 @@ const PRIVATE_NAMES: &[u8] = b"$serde_json::private::";
 
 /// Whether arrays and objects nest deeper than `limit`, or may do so behind a private name of the library. For text that is not JSON
 /// the result is unspecified, but it never panics.
-pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
+pub fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
     let mut depth = 0_usize;
     let mut in_string = false;
     let mut escaped = false;
@@ -59,7 +59,7 @@ fn begins_private(content: &[u8]) -> bool {
 ///
 /// A body larger than the ordinary limit is read on only for methods that may have one, so the method must come before the
 /// large parameter, as in what all known clients send.
-pub(crate) fn top_level_method(beginning: &[u8]) -> Option<&[u8]> {
+pub fn top_level_method(beginning: &[u8]) -> Option<&[u8]> {
     let mut at = skip_space(beginning, 0);
     if beginning.get(at) != Some(&b'{') {
         return None;

@@ -24,20 +24,23 @@ impl MarketsParts {
 
 impl MarketMoment<'_> {
     /// All pools at this height and what they are worth: shared by everybody who asks about the block.
-    pub(crate) fn book(&self) -> Result<Arc<MarketBook>, ViewError> {
+    ///
+    /// # Errors
+    /// The index cannot be read, or the view took too long.
+    pub fn book(&self) -> Result<Arc<MarketBook>, ViewError> {
         let book = self.books.at(&self.markets, &self.contracts, &self.parts.rules(), self.chain.view.is_over);
         book.map_err(failed)
     }
 
     /// What makes dollars of satoshis at this moment.
-    pub(crate) fn dollars(&self) -> Dollars {
+    pub fn dollars(&self) -> Dollars {
         Dollars { for_bitcoin: self.dollars_for_bitcoin }
     }
 }
 
 /// Builds the book of each new block, so that no request waits for it, until the task is dropped. While blocks come faster than it
 /// looks, as on a first import, none is built.
-pub(crate) async fn build_books(shared: Arc<Shared>) {
+pub async fn build_books(shared: Arc<Shared>) {
     let Some(parts) = shared.markets.clone() else { return };
     let time = shared.config.limits.view_timeout();
     let (mut seen, mut built) = (None, None);

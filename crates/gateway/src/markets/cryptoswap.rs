@@ -9,25 +9,31 @@ use paraffin_primitives::AlkaneId;
 use super::{MarketMoment, failed};
 
 /// A pool that a request names, with the events and candles it is part of.
-pub(crate) struct NamedPool {
+pub struct NamedPool {
     /// The pool; of factory 0:0 when none lists it.
-    pub(crate) identity: PoolIdentity,
+    pub identity: PoolIdentity,
     /// Where its events and candles are.
-    pub(crate) markets: Markets,
+    pub markets: Markets,
     /// How the pool index knows it; `None` for a pool of a factory.
-    pub(crate) cryptoswap: Option<PoolRecord>,
+    pub cryptoswap: Option<PoolRecord>,
 }
 
 impl MarketMoment<'_> {
     /// The index of pools that no factory lists; `None` where it is not kept.
-    pub(crate) fn cryptoswap(&self) -> Result<Option<PoolIndex>, ViewError> {
+    ///
+    /// # Errors
+    /// The index cannot be read, or the view took too long.
+    pub fn cryptoswap(&self) -> Result<Option<PoolIndex>, ViewError> {
         let snapshot = self.markets.snapshot();
         let newest = PoolIndex::newest(snapshot)?;
         Ok(newest.map(|_| PoolIndex::at(snapshot, self.chain.view.height)))
     }
 
     /// The pool with an id, whichever factory lists it.
-    pub(crate) fn named_pool(&self, id: AlkaneId) -> Result<Option<NamedPool>, ViewError> {
+    ///
+    /// # Errors
+    /// The index cannot be read, or the view took too long.
+    pub fn named_pool(&self, id: AlkaneId) -> Result<Option<NamedPool>, ViewError> {
         if let Some(record) = self.markets.pool(id).map_err(failed)? {
             let markets = self.markets.clone();
             return Ok(Some(NamedPool { identity: record.pool, markets, cryptoswap: None }));
@@ -41,7 +47,10 @@ impl MarketMoment<'_> {
     }
 
     /// The same list of pools that no factory lists.
-    pub(crate) fn cryptoswap_list(
+    ///
+    /// # Errors
+    /// The index cannot be read, or the view took too long.
+    pub fn cryptoswap_list(
         &self,
         scope: Scope,
         kind: EventKind,
@@ -53,7 +62,10 @@ impl MarketMoment<'_> {
 
     /// Those that routes may go through: the ones in this instance's configuration (a third party's contract can claim to be
     /// any pool), as long as they trade and their curve rests.
-    pub(crate) fn cryptoswap_routes(&self) -> Result<Vec<FormulaPool>, ViewError> {
+    ///
+    /// # Errors
+    /// The index cannot be read, or the view took too long.
+    pub fn cryptoswap_routes(&self) -> Result<Vec<FormulaPool>, ViewError> {
         let Some(index) = self.cryptoswap()? else { return Ok(Vec::new()) };
         let mut routes = Vec::new();
         for id in &self.parts.cryptoswap_pools {

@@ -16,9 +16,9 @@ use crate::alkanes::{self, Fault, Lane, Moment};
 use crate::erased::{self, Answer};
 use crate::state::{BoxFuture, RequestContext};
 
-pub(crate) use book::build_books;
-pub(crate) use cryptoswap::NamedPool;
-pub(crate) use pricing::{Pricing, TokenMarket, read_priced, read_priced_in};
+pub use book::build_books;
+pub use cryptoswap::NamedPool;
+pub use pricing::{Pricing, TokenMarket, read_priced, read_priced_in};
 
 /// What an instance that indexes markets gives the gateway.
 #[derive(Debug, Clone)]
@@ -35,29 +35,35 @@ pub struct MarketsParts {
 }
 
 /// The markets of one moment, with everything else that a read of contracts has.
-pub(crate) struct MarketMoment<'a> {
+pub struct MarketMoment<'a> {
     /// Contracts, tokens, the Bitcoin index.
-    pub(crate) chain: &'a Moment<'a>,
+    pub chain: &'a Moment<'a>,
     /// Events, candles, figures.
-    pub(crate) markets: Markets,
+    pub markets: Markets,
     /// What pools hold.
-    pub(crate) contracts: ChainContracts,
+    pub contracts: ChainContracts,
     /// Settings.
-    pub(crate) parts: &'a MarketsParts,
+    pub parts: &'a MarketsParts,
     /// Dollars for one bitcoin: the newest known for the newest block, else those of the block's time; `None` while no source
     /// reports them.
-    pub(crate) dollars_for_bitcoin: Option<f64>,
+    pub dollars_for_bitcoin: Option<f64>,
     /// Books already made.
     books: Arc<MarketBooks>,
 }
 
 /// What is known of markets here.
-pub(crate) fn of(context: &RequestContext) -> Result<&MarketsParts, Fault> {
+///
+/// # Errors
+/// [`Fault::NotIndexed`], [`Fault::Unreadable`].
+pub fn of(context: &RequestContext) -> Result<&MarketsParts, Fault> {
     context.shared().markets.as_ref().ok_or(Fault::NotIndexed)
 }
 
 /// Newest height that markets can be asked about.
-pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
+///
+/// # Errors
+/// As [`of`], and [`Fault::Starting`].
+pub fn newest(context: &RequestContext) -> Result<Height, Fault> {
     of(context)?;
     alkanes::of(context)?;
     newest_in(context.snapshot()).map_err(Fault::View)?.ok_or(Fault::Starting)
@@ -73,7 +79,10 @@ fn newest_in(snapshot: &Snapshot) -> Result<Option<Height>, ViewError> {
 }
 
 /// Runs a read of markets as of `height` (`None`: the newest), as [`alkanes::read`] does.
-pub(crate) async fn read<T: Send + 'static>(
+///
+/// # Errors
+/// A [`Fault`], for each reason why there is no answer.
+pub async fn read<T: Send + 'static>(
     context: &RequestContext,
     height: Option<Height>,
     work: impl FnOnce(&MarketMoment<'_>) -> Result<T, ViewError> + Send + 'static,
@@ -130,12 +139,12 @@ fn read_erased(
 }
 
 /// Parts of one as percent.
-pub(crate) fn percent(part: Option<f64>) -> Option<f64> {
+pub fn percent(part: Option<f64>) -> Option<f64> {
     part.map(|part| part * 100.0)
 }
 
 /// A failure of the market index as one of a view.
-pub(crate) fn failed(error: AmmError) -> ViewError {
+pub fn failed(error: AmmError) -> ViewError {
     match error {
         AmmError::Interrupted => ViewError::TooLong,
         error => ViewError::Chain(error.into()),

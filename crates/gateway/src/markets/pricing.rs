@@ -14,17 +14,17 @@ use crate::state::RequestContext;
 
 /// Prices of tokens at one block.
 #[derive(Clone)]
-pub(crate) struct Pricing {
+pub struct Pricing {
     /// All pools.
-    pub(crate) book: Arc<MarketBook>,
+    pub book: Arc<MarketBook>,
     /// What makes dollars of satoshis.
-    pub(crate) dollars: Dollars,
+    pub dollars: Dollars,
 }
 
 /// What a token is worth, `null` where it has no price. Prices are of a whole token, 10^8 base units.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct TokenMarket {
+pub struct TokenMarket {
     /// Dollars that pools ask: the lowest price that this instance knows.
     floor_price: Option<f64>,
     price_usd: Option<f64>,
@@ -57,7 +57,7 @@ pub(crate) struct TokenMarket {
 impl Pricing {
     /// What a token is worth whose contract reports these facts.
     #[expect(clippy::cast_precision_loss, reason = "a price for people")]
-    pub(crate) fn of(&self, id: AlkaneId, facts: &TokenFacts) -> TokenMarket {
+    pub fn of(&self, id: AlkaneId, facts: &TokenFacts) -> TokenMarket {
         let dollars = self.dollars;
         let TokenWorth { price: known, market_cap, fully_diluted, volumes } = self.book.token_worth(id, facts);
         let [day, week, month, all] = volumes;
@@ -93,7 +93,10 @@ impl Pricing {
 
 /// Reads contracts as of the newest block, with prices where this instance indexes markets and they are level with the
 /// contracts.
-pub(crate) async fn read_priced<T: Send + 'static>(
+///
+/// # Errors
+/// A [`Fault`], for each reason why there is no answer.
+pub async fn read_priced<T: Send + 'static>(
     context: &RequestContext,
     work: impl FnOnce(&Moment<'_>, Option<&Pricing>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
@@ -101,7 +104,10 @@ pub(crate) async fn read_priced<T: Send + 'static>(
 }
 
 /// As [`read_priced`], in the lane of the caller's choice.
-pub(crate) async fn read_priced_in<T: Send + 'static>(
+///
+/// # Errors
+/// A [`Fault`], for each reason why there is no answer.
+pub async fn read_priced_in<T: Send + 'static>(
     context: &RequestContext,
     lane: Lane,
     work: impl FnOnce(&Moment<'_>, Option<&Pricing>) -> Result<T, ViewError> + Send + 'static,

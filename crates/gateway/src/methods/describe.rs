@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 use super::{Declaration, Declared, ErrorCase, Form, PathVariable, Surface};
 use crate::errors::{ApiError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::surfaces::RpcResult;
+use crate::surface::RpcResult;
 
 /// The method of every JSON-RPC surface that describes its methods.
-pub(crate) const DISCOVER: &str = "rpc.discover";
+pub const DISCOVER: &str = "rpc.discover";
 
 /// Errors that every method has (docs/api.md).
 const COMMON_ERRORS: [ErrorCase; 2] = [
@@ -31,7 +31,7 @@ const COMMON_ERRORS: [ErrorCase; 2] = [
 ];
 
 /// A surface without the type of its state.
-pub(crate) trait Described: Sync {
+pub trait Described: Sync {
     /// Its segment in the path.
     fn name(&self) -> &'static str;
 
@@ -42,7 +42,6 @@ pub(crate) trait Described: Sync {
     fn describe_family(&self, generators: &mut Generators) -> Vec<Value>;
 
     /// Checks all declarations together and returns the first defect.
-    #[cfg(test)]
     fn finding(&self) -> Option<String>;
 }
 
@@ -69,7 +68,6 @@ impl<S: Sync> Described for Surface<S> {
         self.all().flat_map(describe).collect()
     }
 
-    #[cfg(test)]
     fn finding(&self) -> Option<String> {
         let mut names = std::collections::BTreeSet::new();
         for method in self.all() {
@@ -112,24 +110,24 @@ impl<S: Sync> Surface<S> {
 }
 
 /// Generators of the schemas of parameters and of answers.
-pub(crate) struct Generators {
+pub struct Generators {
     read: SchemaGenerator,
     written: SchemaGenerator,
 }
 
 impl Generators {
     /// The generator for parameters.
-    pub(crate) fn read(&mut self) -> &mut SchemaGenerator {
+    pub fn read(&mut self) -> &mut SchemaGenerator {
         &mut self.read
     }
 
     /// The generator for answers.
-    pub(crate) fn written(&mut self) -> &mut SchemaGenerator {
+    pub fn written(&mut self) -> &mut SchemaGenerator {
         &mut self.written
     }
 
     /// The schemas that the descriptions refer to.
-    pub(crate) fn take_schemas(&mut self) -> Map<String, Value> {
+    pub fn take_schemas(&mut self) -> Map<String, Value> {
         let mut schemas = self.read.take_definitions(true);
         schemas.extend(self.written.take_definitions(true));
         schemas
@@ -137,7 +135,7 @@ impl Generators {
 }
 
 /// Generators whose schemas go into the components of a document.
-pub(crate) fn generators() -> Generators {
+pub fn generators() -> Generators {
     let settings = || {
         SchemaSettings::draft2020_12().with(|settings| {
             settings.meta_schema = None;

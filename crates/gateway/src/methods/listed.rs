@@ -7,10 +7,10 @@ use super::{Declaration, Declared, Form, SchemaOf};
 use crate::errors::ApiError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::RpcResult;
+use crate::surface::RpcResult;
 
 /// A positional parameter.
-pub(crate) struct Param {
+pub struct Param {
     name: &'static str,
     /// Description; empty for parameters of the node's own methods.
     text: &'static str,
@@ -19,18 +19,19 @@ pub(crate) struct Param {
 }
 
 /// A required parameter.
-pub(crate) const fn needs<T: JsonSchema>(name: &'static str) -> Param {
+pub const fn needs<T: JsonSchema>(name: &'static str) -> Param {
     Param { name, text: "", is_needed: true, schema: |generator| generator.subschema_for::<T>() }
 }
 
 /// An optional parameter.
-pub(crate) const fn takes<T: JsonSchema>(name: &'static str) -> Param {
+pub const fn takes<T: JsonSchema>(name: &'static str) -> Param {
     Param { name, text: "", is_needed: false, schema: |generator| generator.subschema_for::<Option<T>>() }
 }
 
 impl Param {
     /// Adds a description.
-    pub(crate) const fn that_is(self, text: &'static str) -> Self {
+    #[must_use]
+    pub const fn that_is(self, text: &'static str) -> Self {
         Self { text, ..self }
     }
 
@@ -45,7 +46,7 @@ impl Param {
 
 impl<S: Sync> Declared<S> {
     /// A method that `call` answers, as all of its list, with an answer of the shape `A`. The example is an array.
-    pub(crate) const fn listed<A: JsonSchema>(
+    pub const fn listed<A: JsonSchema>(
         name: &'static str,
         summary: &'static str,
         params: &'static [Param],
@@ -61,14 +62,14 @@ impl<S: Sync> Declared<S> {
             takes_large_body: false,
             params: Declaration::ParamList { summary, params },
             answer: |generator| generator.subschema_for::<A>(),
-            #[cfg(test)]
             check: |_| Ok(()),
             call,
         }
     }
 
     /// Allows a body as large as a transaction or a block.
-    pub(crate) const fn of_large_body(self) -> Self {
+    #[must_use]
+    pub const fn of_large_body(self) -> Self {
         Self { takes_large_body: true, ..self }
     }
 
@@ -76,13 +77,16 @@ impl<S: Sync> Declared<S> {
     ///
     /// # Errors
     /// -32602 when there are too many, one is missing, or one is neither a text nor a number.
-    pub(crate) fn texts(&self, params: &Params) -> Result<Vec<String>, ApiError> {
+    pub fn texts(&self, params: &Params) -> Result<Vec<String>, ApiError> {
         self.check_number(params)?;
         self.all_texts(params)
     }
 
-    /// -32602 when there are more parameters than the method has.
-    pub(crate) fn check_number(&self, params: &Params) -> Result<(), ApiError> {
+    /// Checks the number of parameters.
+    ///
+    /// # Errors
+    /// -32602 when there are more than the method has.
+    pub fn check_number(&self, params: &Params) -> Result<(), ApiError> {
         match self.listed_params() {
             [] => params.none(),
             declared => params.at_most(declared.len()),
@@ -93,7 +97,7 @@ impl<S: Sync> Declared<S> {
     ///
     /// # Errors
     /// -32602 when one is missing, or one is neither a text nor a number.
-    pub(crate) fn all_texts(&self, params: &Params) -> Result<Vec<String>, ApiError> {
+    pub fn all_texts(&self, params: &Params) -> Result<Vec<String>, ApiError> {
         let declared = self.listed_params();
         let texts = all_texts(params, |index| declared.get(index).map(|param| param.name))?;
         match declared.iter().enumerate().find(|(index, param)| param.is_needed && texts.get(*index).is_none()) {
@@ -114,7 +118,7 @@ impl<S: Sync> Declared<S> {
 ///
 /// # Errors
 /// -32602 when one is neither a text nor a number.
-pub(crate) fn all_texts(
+pub fn all_texts(
     params: &Params,
     name: impl Fn(usize) -> Option<&'static str>,
 ) -> Result<Vec<String>, ApiError> {

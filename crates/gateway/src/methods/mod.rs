@@ -21,10 +21,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-pub(crate) use self::describe::{DISCOVER, Described, Generators, generators};
-pub(crate) use self::listed::{Param, all_texts, needs, takes};
-pub(crate) use self::read::{ParamError, fields, read_members};
-pub(crate) use self::types::{
+pub use self::describe::{DISCOVER, Described, Generators, generators};
+pub use self::listed::{Param, all_texts, needs, takes};
+pub use self::read::{ParamError, fields, read_members};
+pub use self::types::{
     BlockTag, ByName, Hash, HexBytes, HexText, List, Natural, NaturalText, Object, OrNull, RawParam, Text, TextOrHex,
     TxidText, Verbatim, scalar, schema,
 };
@@ -32,11 +32,11 @@ use crate::bounded::to_raw_bounded;
 use crate::errors::{ApiError, ErrorKind};
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::RpcResult;
+use crate::surface::RpcResult;
 
 /// How the parameters of a method are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     /// As an object; absent means an empty one.
     Named,
     /// As an object, also as the only member of an array.
@@ -53,7 +53,7 @@ pub(crate) enum Form {
 
 /// A method: the struct of its parameters. Parameters that may be absent are `Option`; `null` counts as absent, and unknown
 /// members are ignored.
-pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
+pub trait Method: DeserializeOwned + JsonSchema + Send + 'static {
     /// Its name on the surface.
     const NAME: &'static str;
     /// Other names of the method.
@@ -81,32 +81,32 @@ pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
 
 /// An error that a method has of its own.
 #[derive(Debug)]
-pub(crate) struct ErrorCase {
+pub struct ErrorCase {
     /// Of the JSON-RPC error.
-    pub(crate) code: i64,
+    pub code: i64,
     /// `data.code`.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// When it occurs and what a caller can do.
-    pub(crate) when: &'static str,
+    pub when: &'static str,
 }
 
 impl ErrorCase {
     /// The error of a call.
-    pub(crate) fn error(&self, message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
+    pub fn error(&self, message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
         let kind = ErrorKind { rpc_code: self.code, ..ErrorKind::new(self.name, StatusCode::BAD_REQUEST) };
         ApiError::new(kind, message)
     }
 }
 
 /// An answer that was serialised on a blocking thread; `T` is its schema.
-pub(crate) struct Written<T> {
+pub struct Written<T> {
     text: Box<RawValue>,
     shape: PhantomData<fn() -> T>,
 }
 
 impl<T> Written<T> {
     /// JSON text of the schema `T`.
-    pub(crate) fn raw(text: Box<RawValue>) -> Self {
+    pub fn raw(text: Box<RawValue>) -> Self {
         Self { text, shape: PhantomData }
     }
 }
@@ -116,13 +116,13 @@ impl<T: Serialize> Written<T> {
     ///
     /// # Errors
     /// It is longer.
-    pub(crate) fn new(answer: &T, bytes_max: usize) -> Result<Self, ApiError> {
+    pub fn new(answer: &T, bytes_max: usize) -> Result<Self, ApiError> {
         Ok(Self::raw(to_raw_bounded(answer, bytes_max)?))
     }
 }
 
 /// An answer of a method that can be serialised up to a size limit.
-pub(crate) trait Answer {
+pub trait Answer {
     /// # Errors
     /// It is longer, or no JSON.
     fn write(self, bytes_max: usize) -> RpcResult;
@@ -171,7 +171,7 @@ enum Declaration {
 }
 
 /// A method as its surface lists it.
-pub(crate) struct Declared<S: 'static> {
+pub struct Declared<S: 'static> {
     name: &'static str,
     aliases: &'static [&'static str],
     form: Form,
@@ -181,13 +181,13 @@ pub(crate) struct Declared<S: 'static> {
     params: Declaration,
     answer: SchemaOf,
     /// Whether parameters can be parsed.
-    #[cfg(test)]
     check: fn(&Params) -> Result<(), ApiError>,
     call: for<'a> fn(&'a RequestContext, &'a S, &'static Self, &Params) -> BoxFuture<'a, RpcResult>,
 }
 
 impl<S: Sync> Declared<S> {
-    pub(crate) const fn of<M: Method<Surface = S>>() -> Self {
+    /// The declaration of a method.
+    pub const fn of<M: Method<Surface = S>>() -> Self {
         Self {
             name: M::NAME,
             aliases: M::ALIASES,
@@ -197,14 +197,13 @@ impl<S: Sync> Declared<S> {
             takes_large_body: M::TAKES_LARGE_BODY,
             params: Declaration::Struct { fields: read::fields::<M>, schema: M::json_schema },
             answer: |generator| generator.subschema_for::<M::Answer>(),
-            #[cfg(test)]
             check: |params| read::params::<M>(params, M::FORM).map(drop),
             call: run::<M>,
         }
     }
 
     /// Its name on the surface.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.name
     }
 
@@ -230,18 +229,19 @@ fn run<'a, M: Method>(
 
 /// A segment of the path of an endpoint that callers choose.
 #[derive(Clone, Copy)]
-pub(crate) struct PathVariable {
-    pub(crate) name: &'static str,
+pub struct PathVariable {
+    /// Its name.
+    pub name: &'static str,
     /// For examples.
-    pub(crate) default: &'static str,
+    pub default: &'static str,
     /// Description.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
 }
 
 /// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is the state that the endpoint keeps between calls.
-pub(crate) struct Surface<S: 'static> {
+pub struct Surface<S: 'static> {
     /// Its segment in the path: `/v4/<key>/<name>`; for a family the prefix of its methods, before `_`.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     introduction: &'static str,
     admit: fn(&RequestContext) -> Result<(), ApiError>,
     methods: &'static [Declared<S>],
@@ -253,7 +253,7 @@ pub(crate) struct Surface<S: 'static> {
 
 impl<S> Surface<S> {
     /// Methods in the order in which they are described.
-    pub(crate) const fn new(name: &'static str, methods: &'static [Declared<S>]) -> Self {
+    pub const fn new(name: &'static str, methods: &'static [Declared<S>]) -> Self {
         Self {
             name,
             introduction: "",
@@ -266,25 +266,29 @@ impl<S> Surface<S> {
     }
 
     /// Sets the introduction to all methods, in Markdown.
-    pub(crate) const fn introduced(mut self, introduction: &'static str) -> Self {
+    #[must_use]
+    pub const fn introduced(mut self, introduction: &'static str) -> Self {
         self.introduction = introduction;
         self
     }
 
     /// Refuses a caller, or an instance that cannot answer, before parameters are read.
-    pub(crate) const fn admitting(mut self, admit: fn(&RequestContext) -> Result<(), ApiError>) -> Self {
+    #[must_use]
+    pub const fn admitting(mut self, admit: fn(&RequestContext) -> Result<(), ApiError>) -> Self {
         self.admit = admit;
         self
     }
 
     /// Adds a path segment after the name.
-    pub(crate) const fn with_variable(mut self, variable: PathVariable) -> Self {
+    #[must_use]
+    pub const fn with_variable(mut self, variable: PathVariable) -> Self {
         self.variable = Some(variable);
         self
     }
 
     /// Adds the methods of other surfaces, except those of the same name.
-    pub(crate) const fn having(mut self, others: &'static [&'static Self]) -> Self {
+    #[must_use]
+    pub const fn having(mut self, others: &'static [&'static Self]) -> Self {
         self.also = others;
         self
     }
@@ -305,17 +309,17 @@ impl<S: Sync> Surface<S> {
     }
 
     /// Names and other names of the methods, in their order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.all().flat_map(|method| std::iter::once(method.name).chain(method.aliases.iter().copied()))
     }
 
     /// Whether a method's body may be as large as a transaction or a block.
-    pub(crate) fn takes_large_body(&self, method: &str) -> bool {
+    pub fn takes_large_body(&self, method: &str) -> bool {
         self.find(method).is_some_and(|(declared, _)| declared.takes_large_body)
     }
 
     /// Answers a call.
-    pub(crate) fn call<'a>(
+    pub fn call<'a>(
         &self,
         context: &'a RequestContext,
         surface: &'a S,
@@ -332,7 +336,7 @@ impl<S: Sync> Surface<S> {
     }
 
     /// Answers a call of an endpoint, which also describes itself.
-    pub(crate) fn serve<'a>(
+    pub fn serve<'a>(
         &self,
         context: &'a RequestContext,
         surface: &'a S,

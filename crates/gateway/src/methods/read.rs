@@ -73,12 +73,12 @@ fn positional<'p>(params: &'p Params, fields: &[&'static str], is_variadic: bool
 ///
 /// # Errors
 /// The field, and what it must be.
-pub(crate) fn read_members<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, ParamError> {
+pub fn read_members<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, ParamError> {
     T::deserialize(Members::of(members))
 }
 
 /// The fields of a struct, in their order.
-pub(crate) fn fields<T: DeserializeOwned>() -> Vec<&'static str> {
+pub fn fields<T: DeserializeOwned>() -> Vec<&'static str> {
     let mut names: &[&str] = &[];
     // Always an error, after `Fields` has recorded the names.
     let _ = T::deserialize(Fields(&mut names));
@@ -112,7 +112,7 @@ impl<'de> Deserializer<'de> for Fields<'_> {
 
 /// What is wrong with a parameter.
 #[derive(Debug)]
-pub(crate) struct ParamError {
+pub struct ParamError {
     /// Path of the parameter, and of the member or item in it.
     path: String,
     /// Rest of the sentence after the path.
@@ -130,17 +130,17 @@ impl ParamError {
     }
 
     /// The parameter.
-    pub(crate) fn field(&self) -> &str {
+    pub fn field(&self) -> &str {
         self.path.split(['.', '[']).next().unwrap_or_default()
     }
 
     /// Whether the parameter itself is missing.
-    pub(crate) fn is_missing(&self) -> bool {
+    pub fn is_missing(&self) -> bool {
         self.sentence == Self::MISSING && self.path == self.field()
     }
 
     /// Whether a value of another type is wanted.
-    pub(crate) fn is_of_type(&self) -> bool {
+    pub fn is_of_type(&self) -> bool {
         self.is_of_type
     }
 

@@ -27,12 +27,13 @@ pub(super) const SCALAR: &str = "$scalar";
 pub(super) const RAW: &str = "$raw";
 
 /// Implements a schema of its own for a type, inline or in the components of the document.
+#[macro_export]
 macro_rules! schema {
     ($type:ty, $name:literal, inline $schema:tt) => {
-        $crate::methods::schema!($type, $name, true, $schema);
+        $crate::schema!($type, $name, true, $schema);
     };
     ($type:ty, $name:literal, $schema:tt) => {
-        $crate::methods::schema!($type, $name, false, $schema);
+        $crate::schema!($type, $name, false, $schema);
     };
     ($type:ty, $name:literal, $is_inline:literal, $schema:tt) => {
         impl schemars::JsonSchema for $type {
@@ -50,7 +51,7 @@ macro_rules! schema {
         }
     };
 }
-pub(crate) use schema;
+pub use crate::schema;
 
 /// Takes the value that the reader of parameters has passed.
 struct Handed;
@@ -68,13 +69,16 @@ impl Visitor<'_> for Handed {
 }
 
 /// A text, a number with all its digits, a flag, or `null` for an array or an object.
-pub(crate) fn scalar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+///
+/// # Errors
+/// Those of the deserializer.
+pub fn scalar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     deserializer.deserialize_newtype_struct(SCALAR, Handed)
 }
 
 /// Any value, as it was written: numbers keep all their digits.
 #[derive(Debug, Clone)]
-pub(crate) struct Verbatim(pub(crate) Value);
+pub struct Verbatim(pub Value);
 
 impl<'de> Deserialize<'de> for Verbatim {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -84,7 +88,7 @@ impl<'de> Deserialize<'de> for Verbatim {
 
 /// Any value as JSON text, which is not parsed.
 #[derive(Debug)]
-pub(crate) struct RawParam(pub(crate) Box<RawValue>);
+pub struct RawParam(pub Box<RawValue>);
 
 impl<'de> Deserialize<'de> for RawParam {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -112,10 +116,11 @@ schema!(Verbatim, "Any", inline {});
 
 /// A non-negative integer. One above 64 bits stands for the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Natural(u64);
+pub struct Natural(u64);
 
 impl Natural {
-    pub(crate) fn get(self) -> u64 {
+    /// The number.
+    pub fn get(self) -> u64 {
         self.0
     }
 }
@@ -135,10 +140,11 @@ schema!(Natural, "Natural", inline { "type": "integer", "minimum": 0 });
 
 /// At most `MAX` items.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct List<T, const MAX: usize>(Vec<T>);
+pub struct List<T, const MAX: usize>(Vec<T>);
 
 impl<T, const MAX: usize> List<T, MAX> {
-    pub(crate) fn into_vec(self) -> Vec<T> {
+    /// The members.
+    pub fn into_vec(self) -> Vec<T> {
         self.0
     }
 }
@@ -194,7 +200,7 @@ impl<T: JsonSchema, const MAX: usize> JsonSchema for List<T, MAX> {
 
 /// A text; a number is taken as its digits, as many clients rely on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Text(pub(crate) String);
+pub struct Text(pub String);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -212,7 +218,7 @@ schema!(Text, "Text", inline { "type": "string" });
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(inline, with = "String", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
-pub(crate) struct TxidText(pub(crate) Txid);
+pub struct TxidText(pub Txid);
 
 impl TryFrom<String> for TxidText {
     type Error = &'static str;
@@ -224,7 +230,7 @@ impl TryFrom<String> for TxidText {
 
 /// A non-negative integer of at most 64 bits, as a number or as its digits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NaturalText(pub(crate) u64);
+pub struct NaturalText(pub u64);
 
 impl<'de> Deserialize<'de> for NaturalText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -244,10 +250,11 @@ schema!(NaturalText, "NaturalText", inline {
 /// 32 bytes in display order: the id of a transaction, the hash of a block.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct Hash(String);
+pub struct Hash(String);
 
 impl Hash {
-    pub(crate) fn of(hash: impl fmt::Display) -> Self {
+    /// A hash as text.
+    pub fn of(hash: impl fmt::Display) -> Self {
         Self(hash.to_string())
     }
 }
@@ -258,7 +265,7 @@ schema!(Hash, "Hash", { "description": "32 bytes in display order", "type": "str
 #[derive(Deserialize, JsonSchema, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(try_from = "String")]
 #[schemars(inline, with = "String")]
-pub(crate) struct TextOrHex(pub(crate) Vec<u8>);
+pub struct TextOrHex(pub Vec<u8>);
 
 impl TryFrom<String> for TextOrHex {
     type Error = &'static str;
@@ -272,23 +279,23 @@ impl TryFrom<String> for TextOrHex {
 }
 
 /// Hexadecimal digits.
-pub(crate) struct HexText;
+pub struct HexText;
 
 schema!(HexText, "HexText", inline { "description": "Hexadecimal digits", "type": "string", "pattern": "^([0-9a-fA-F]{2})*$" });
 
 /// An object of any members.
-pub(crate) type Object = serde_json::Map<String, Value>;
+pub type Object = serde_json::Map<String, Value>;
 
 /// Bytes as hexadecimal digits, `0x` before them or not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct HexBytes(pub(crate) Vec<u8>);
+pub struct HexBytes(pub Vec<u8>);
 
 impl HexBytes {
     /// Reads the digits of a value.
     ///
     /// # Errors
     /// Rest of the sentence about a parameter that is not hexadecimal.
-    pub(crate) fn read(value: &Value) -> Result<Self, &'static str> {
+    pub fn read(value: &Value) -> Result<Self, &'static str> {
         let text = match value {
             Value::String(text) => Cow::Borrowed(text.as_str()),
             Value::Number(number) => number.to_string().into(),
@@ -311,10 +318,10 @@ schema!(HexBytes, "HexBytes", inline { "type": "string", "pattern": "^(0x)?([0-9
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(crate) struct OrNull<T>(pub(crate) Option<T>);
+pub struct OrNull<T>(pub Option<T>);
 
 /// An object whose members have names that are not known beforehand, in an order of their own.
-pub(crate) struct ByName<V>(pub(crate) Vec<(String, V)>);
+pub struct ByName<V>(pub Vec<(String, V)>);
 
 impl<K: ToString, V> FromIterator<(K, V)> for ByName<V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
@@ -345,7 +352,7 @@ impl<V: JsonSchema> JsonSchema for ByName<V> {
 /// The block as of which a view answers: a height, its digits, `height:hash` with the hash of that block in display order, or one
 /// of the ways to say the newest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BlockTag {
+pub struct BlockTag {
     /// `None` for the newest.
     height: Option<Height>,
     hash: Option<String>,
@@ -353,10 +360,10 @@ pub(crate) struct BlockTag {
 
 impl BlockTag {
     /// Rest of the sentence about an invalid tag.
-    pub(crate) const WRONG: &'static str = "must be \"latest\", a height, or a height and a hash joined by a colon";
+    pub const WRONG: &'static str = "must be \"latest\", a height, or a height and a hash joined by a colon";
 
     /// Reads a text, or the digits of a number.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         let (height, hash) = text.split_once(':').map_or((text, None), |(height, hash)| (height, Some(hash)));
         if matches!(height, "latest" | "" | "0x") {
             return Some(Self { height: None, hash: None });
@@ -370,7 +377,7 @@ impl BlockTag {
     ///
     /// # Errors
     /// -32602: the block at the height has another hash.
-    pub(crate) fn height(&self, context: &RequestContext) -> Result<Option<Height>, ApiError> {
+    pub fn height(&self, context: &RequestContext) -> Result<Option<Height>, ApiError> {
         let Some(height) = self.height else { return Ok(None) };
         if let Some(hash) = &self.hash {
             let record = context.snapshot().block(height).map_err(|error| ApiError::internal(&error))?;
@@ -385,7 +392,7 @@ impl BlockTag {
     ///
     /// # Errors
     /// As [`Self::height`].
-    pub(crate) fn height_of(tag: Option<&Self>, context: &RequestContext) -> Result<Option<Height>, ApiError> {
+    pub fn height_of(tag: Option<&Self>, context: &RequestContext) -> Result<Option<Height>, ApiError> {
         tag.map_or(Ok(None), |tag| tag.height(context))
     }
 }

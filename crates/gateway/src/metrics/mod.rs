@@ -1,3 +1,5 @@
+//! What operators measure.
+
 mod meter;
 mod tally;
 
@@ -192,7 +194,8 @@ impl Metrics {
         self.tallies.calls.of(family)[outcome].add(1);
     }
 
-    pub(crate) fn panic(&self) {
+    /// Counts a handler that panicked.
+    pub fn panic(&self) {
         self.tallies.panics.add(1);
     }
 
@@ -213,7 +216,7 @@ impl Metrics {
     }
 
     /// Takes the figures that no part of the program reports by itself.
-    pub(crate) fn observe(&self, shared: &Shared) {
+    pub fn observe(&self, shared: &Shared) {
         let height = shared.height().map_or(-1.0, f64::from);
         self.recorder.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);
         let reachable = if shared.node.status().reachable { 1.0 } else { 0.0 };
@@ -271,7 +274,7 @@ fn measure_spans(tracer: &Tracer, meter: &Meter<'_>) {
 }
 
 /// Counts one operation in progress until it is dropped.
-pub(crate) struct UnderWay<'a>(&'a Tally);
+pub struct UnderWay<'a>(&'a Tally);
 
 impl<'a> UnderWay<'a> {
     fn new(tally: &'a Tally) -> Self {

@@ -37,11 +37,14 @@ impl<'de> Deserialize<'de> for Members {
 
 /// The JSON object of a POST. A member that is `null` is absent.
 #[derive(Debug)]
-pub(crate) struct RestBody(Map<String, Value>);
+pub struct RestBody(Map<String, Value>);
 
 impl RestBody {
     /// Reads a body: `{}` for routes without parameters; a zero-length or non-object body is 400 (docs/api.md).
-    pub(crate) fn parse(body: &[u8], depth_max: usize) -> Result<Self, ApiError> {
+    ///
+    /// # Errors
+    /// 400: it is no JSON object, or nests too deeply.
+    pub fn parse(body: &[u8], depth_max: usize) -> Result<Self, ApiError> {
         if body.is_empty() {
             return Err(ApiError::invalid("the body is empty: send a JSON object, {} for no parameters"));
         }
@@ -60,7 +63,7 @@ impl RestBody {
     ///
     /// # Errors
     /// 400 when a member is not UTF-8 after percent-decoding, or is repeated with different values.
-    pub(crate) fn of_query(query: Option<&str>) -> Result<Self, ApiError> {
+    pub fn of_query(query: Option<&str>) -> Result<Self, ApiError> {
         let mut members = Map::new();
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -84,7 +87,7 @@ impl RestBody {
     }
 
     /// All members.
-    pub(crate) fn into_members(self) -> Map<String, Value> {
+    pub fn into_members(self) -> Map<String, Value> {
         self.0
     }
 
@@ -114,7 +117,10 @@ impl RestBody {
     }
 
     /// An optional member that is a non-negative integer, as a number or decimal text; capped at `cap`.
-    pub(crate) fn natural(&self, name: &str, cap: usize) -> Result<Option<usize>, ApiError> {
+    ///
+    /// # Errors
+    /// 400: it is no natural number.
+    pub fn natural(&self, name: &str, cap: usize) -> Result<Option<usize>, ApiError> {
         match self.get(name) {
             Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(Some(0)),
             Some(Value::String(text)) if text == "0" => Ok(Some(0)),
@@ -125,7 +131,10 @@ impl RestBody {
     }
 
     /// An optional member that is a positive integer, as a number or decimal text; capped at `cap`.
-    pub(crate) fn positive(&self, name: &str, cap: usize) -> Result<Option<usize>, ApiError> {
+    ///
+    /// # Errors
+    /// 400: it is no positive number.
+    pub fn positive(&self, name: &str, cap: usize) -> Result<Option<usize>, ApiError> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let number = match value {
             Value::Number(number) => number.as_u64().or_else(|| too_large(&number.to_string())),

@@ -1,15 +1,8 @@
-//! The REST data API: its routes, and how their bodies are read.
+//! How REST routes are declared, how their bodies are read, and when answers are unchanged.
 
-mod account;
-mod address;
-mod alkanes;
 mod body;
-mod indexer;
-pub(crate) mod listings;
-mod markets;
-pub(crate) mod part;
-mod prices;
-mod route;
+pub mod part;
+pub mod route;
 
 use std::fmt::Write as _;
 
@@ -22,48 +15,31 @@ use crate::errors::ApiError;
 use crate::respond::Reply;
 use crate::state::RequestContext;
 
-#[cfg(feature = "fuzzing")]
-pub(crate) use account::fuzzing;
-pub(crate) use account::{ScriptBudget, descriptor_scripts};
-pub(crate) use body::RestBody;
-pub(crate) use route::{
+pub use body::RestBody;
+pub use route::{
     AddressText, Answer, Base, Changes, Count, Declared, Digits, Enveloped, Group, IdObject, IdText, Made, NoRoute,
     Offset, OkTrue, Route, Statuses, Verb, Wrapping, body_limit, find, serve,
 };
 
 /// The answer of a REST handler.
-pub(crate) type RestResult = Result<Reply, ApiError>;
-
-/// The members of a request about an address.
-const EXAMPLE_OF_ADDRESS: &str = r#"{"address":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
-
-/// All routes of the REST data API: requests are answered by this list, and the OpenAPI document describes it.
-pub(crate) const GROUPS: [&Group; 7] = [
-    &address::GROUP,
-    &indexer::GROUP,
-    &alkanes::GROUP,
-    &markets::POOLS,
-    &markets::HISTORY,
-    &markets::TRADING,
-    &prices::GROUP,
-];
+pub type RestResult = Result<Reply, ApiError>;
 
 /// Version of the shapes of answers; part of every `ETag`, so that clients fetch answers anew after an upgrade.
 const SHAPES_VERSION: u32 = 2;
 
 /// Validates cached answers of GET routes that depend on confirmed chain data alone (docs/api.md, "Headers").
-pub(crate) struct Validator {
+pub struct Validator {
     tag: String,
 }
 
 impl Validator {
     /// Of the request's snapshot; `None` while nothing is indexed.
-    pub(crate) fn new(context: &RequestContext) -> Option<Self> {
+    pub fn new(context: &RequestContext) -> Option<Self> {
         Self::of(context, &[paraffin_alkanes::MODULE, paraffin_amm::MODULE, paraffin_cryptoswap::MODULE])
     }
 
     /// As [`Self::new`], for answers that read these modules.
-    pub(crate) fn of(context: &RequestContext, modules: &[ModuleId]) -> Option<Self> {
+    pub fn of(context: &RequestContext, modules: &[ModuleId]) -> Option<Self> {
         let tip = context.tip()?;
         let mut heights = Vec::new();
         for &module in modules {
@@ -73,12 +49,12 @@ impl Validator {
     }
 
     /// 304 for a caller who has the answer already.
-    pub(crate) fn unchanged(&self, headers: &HeaderMap) -> Option<Reply> {
+    pub fn unchanged(&self, headers: &HeaderMap) -> Option<Reply> {
         names_tag(headers, &self.tag).then(|| self.mark(Reply::empty(StatusCode::NOT_MODIFIED)))
     }
 
     /// The answer with its `ETag`.
-    pub(crate) fn mark(&self, mut reply: Reply) -> Reply {
+    pub fn mark(&self, mut reply: Reply) -> Reply {
         reply.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         if let Ok(tag) = HeaderValue::from_str(&self.tag) {
             reply.headers.insert(ETAG, tag);

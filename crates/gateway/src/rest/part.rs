@@ -3,24 +3,28 @@
 use super::RestBody;
 use crate::errors::ApiError;
 
-/// Default and largest number of records of a page.
+/// Default number of records of a page.
 const LIMIT_DEFAULT: usize = 50;
-pub(crate) const LIMIT_MAX: usize = 500;
+/// Largest number of records of a page, where a route has no other.
+pub const LIMIT_MAX: usize = 500;
 /// Furthest record that a page can begin with; no list is so long.
 const OFFSET_MAX: usize = u32::MAX as usize;
 
 /// The requested part of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
+pub struct Part {
     /// Records to skip.
-    pub(crate) offset: usize,
+    pub offset: usize,
     /// Number of records; `None` for all.
-    pub(crate) limit: Option<usize>,
+    pub limit: Option<usize>,
 }
 
 impl Part {
     /// `limit` or `count`, and `offset` or a page that counts from 1, where 0 acts as 1.
-    pub(crate) fn read(body: &RestBody, default: Option<usize>, cap: usize) -> Result<Self, ApiError> {
+    ///
+    /// # Errors
+    /// 400: a member is no number, or two of them differ.
+    pub fn read(body: &RestBody, default: Option<usize>, cap: usize) -> Result<Self, ApiError> {
         let limit = match (body.positive("limit", cap)?, body.positive("count", cap)?) {
             (Some(limit), Some(count)) if limit != count => {
                 return Err(ApiError::invalid("limit and count differ"));
@@ -39,7 +43,7 @@ impl Part {
     }
 
     /// The part of a whole listing.
-    pub(crate) fn of<T>(self, all: Vec<T>) -> Vec<T> {
+    pub fn of<T>(self, all: Vec<T>) -> Vec<T> {
         all.into_iter().skip(self.offset).take(self.limit.unwrap_or(usize::MAX)).collect()
     }
 }

@@ -26,7 +26,7 @@ const PART_BYTES: usize = 16 << 10;
 ///
 /// # Errors
 /// 426 without a handshake of the client, 502 where the instance's is none, 503 when too many streams are open.
-pub(crate) fn join(
+pub fn join(
     context: &RequestContext,
     upgrade: Option<Upgrade>,
     headers: &HeaderMap,

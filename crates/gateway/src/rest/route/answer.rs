@@ -11,7 +11,7 @@ use crate::respond::Reply;
 use crate::rest::RestResult;
 
 /// The answer of a route: a value that is serialised as JSON, or a finished reply.
-pub(crate) trait Answer {
+pub trait Answer {
     /// The type that the schema describes.
     type Shape: JsonSchema;
 
@@ -35,13 +35,15 @@ impl<T: Serialize + JsonSchema> Answer for T {
 
 /// `{"error":null,"result":…}`.
 #[derive(Serialize)]
-pub(crate) struct Enveloped<T> {
-    pub(crate) error: Option<()>,
-    pub(crate) result: T,
+pub struct Enveloped<T> {
+    /// Always `null`.
+    pub error: Option<()>,
+    /// The answer.
+    pub result: T,
 }
 
 /// An answer rendered by other means: streamed in parts, text, bytes. `T` is its shape.
-pub(crate) struct Made<T> {
+pub struct Made<T> {
     reply: Reply,
     shape: PhantomData<fn() -> T>,
 }

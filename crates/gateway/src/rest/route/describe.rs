@@ -10,7 +10,7 @@ use crate::methods::Generators;
 
 impl Group {
     /// Every route of the group.
-    pub(crate) fn describe(&'static self, generators: &mut Generators) -> Vec<Route> {
+    pub fn describe(&'static self, generators: &mut Generators) -> Vec<Route> {
         self.paths().map(|endpoint| endpoint.describe(generators)).collect()
     }
 }

@@ -7,11 +7,11 @@ use crate::errors::{ApiError, Refusal};
 use crate::respond::Reply;
 use crate::routes::ErrorForm;
 use crate::state::RequestContext;
-use crate::surfaces::HttpRequest;
+use crate::surface::HttpRequest;
 
 /// Why no route matches.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NoRoute {
+pub enum NoRoute {
     /// There is no such path.
     Path,
     /// The path exists with these verbs only.
@@ -19,7 +19,10 @@ pub(crate) enum NoRoute {
 }
 
 /// The route for a path and a verb.
-pub(crate) fn find(groups: &[&'static Group], segments: &[String], verb: &Method) -> Result<Endpoint, NoRoute> {
+///
+/// # Errors
+/// [`NoRoute`].
+pub fn find(groups: &[&'static Group], segments: &[String], verb: &Method) -> Result<Endpoint, NoRoute> {
     let (mut takes_get, mut takes_post) = (false, false);
     for endpoint in groups.iter().flat_map(|group| group.paths()).filter(|endpoint| endpoint.fits(segments)) {
         if endpoint.verb.takes(verb) {
@@ -47,7 +50,10 @@ impl Endpoint {
 }
 
 /// Answers a request to a surface below a key with the routes of its groups.
-pub(crate) async fn serve(
+///
+/// # Errors
+/// 404 for an unknown path, and those of the route.
+pub async fn serve(
     groups: &[&'static Group],
     context: &RequestContext,
     HttpRequest { verb, query, headers, body, .. }: HttpRequest,
@@ -66,7 +72,7 @@ pub(crate) async fn serve(
 
 /// Largest body of such a request in bytes. The body of a request that needs none is read up to a limit, so that the client gets the
 /// answer.
-pub(crate) fn body_limit(groups: &[&'static Group], segments: &[String], verb: &Method) -> usize {
+pub fn body_limit(groups: &[&'static Group], segments: &[String], verb: &Method) -> usize {
     const OTHER_BODY_BYTES_MAX: usize = 64 << 10;
     let endpoint = find(groups, segments, verb).ok().filter(|endpoint| endpoint.verb == Verb::Post);
     endpoint.and_then(Endpoint::body_bytes_max).unwrap_or(OTHER_BODY_BYTES_MAX)

@@ -18,9 +18,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-pub(crate) use self::answer::{Answer, Enveloped, Made};
-pub(crate) use self::find::{NoRoute, body_limit, find, serve};
-pub(crate) use self::types::{
+pub use self::answer::{Answer, Enveloped, Made};
+pub use self::find::{NoRoute, body_limit, find, serve};
+pub use self::types::{
     AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, IdObject, IdText, Offset, Ok as OkTrue,
     OutpointParam, OutpointText, PoolIdParam, Time,
 };
@@ -30,11 +30,10 @@ use crate::methods::{ParamError, fields, read_members};
 use crate::respond::Reply;
 use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::opi;
 
 /// The verb of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub enum Verb {
     /// Also HEAD. Members are in the path and in the query.
     Get,
     /// Members are in a JSON object.
@@ -43,7 +42,7 @@ pub(crate) enum Verb {
 
 impl Verb {
     /// Whether an HTTP request has this verb.
-    pub(crate) fn takes(self, method: &Method) -> bool {
+    pub fn takes(self, method: &Method) -> bool {
         match self {
             Self::Get => matches!(*method, Method::GET | Method::HEAD),
             Self::Post => *method == Method::POST,
@@ -53,7 +52,7 @@ impl Verb {
 
 /// How an answer is wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrapping {
+pub enum Wrapping {
     /// `{"statusCode":200,"data":…}`.
     Enveloped,
     /// As it is.
@@ -66,7 +65,7 @@ pub(crate) enum Wrapping {
 
 /// Base paths of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Base {
+pub enum Base {
     /// `/v4/api` and `/v4/<key>`.
     Api,
     /// `/v4` and `/v4/<key>`; the first segment of a path names the surface.
@@ -91,7 +90,7 @@ impl Base {
 
 /// When answers to GET change, which decides on `ETag` and 304.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Changes {
+pub enum Changes {
     /// With the newest block.
     WithBlocks,
     /// With the newest block, and with the bitcoin price where this instance has one.
@@ -105,23 +104,23 @@ pub(crate) enum Changes {
 
 /// How many records a page of a listing has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pages {
+pub struct Pages {
     /// Default; `None` is all.
-    pub(crate) default: Option<usize>,
+    pub default: Option<usize>,
     /// Maximum; larger values are capped.
-    pub(crate) max: usize,
+    pub max: usize,
 }
 
 /// Paths with the verbs that they take.
-pub(crate) type Paths = &'static [(Verb, &'static str)];
+pub type Paths = &'static [(Verb, &'static str)];
 /// Fields with their other names.
-pub(crate) type OtherNames = &'static [(&'static str, &'static [&'static str])];
+pub type OtherNames = &'static [(&'static str, &'static [&'static str])];
 /// Statuses with their descriptions.
-pub(crate) type Statuses = &'static [(StatusCode, &'static str)];
+pub type Statuses = &'static [(StatusCode, &'static str)];
 
 /// A route: the struct of its members. Members that may be absent are `Option`; `null` counts as absent, and members that are no
 /// field are ignored.
-pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
+pub trait Route: DeserializeOwned + JsonSchema + Send + 'static {
     /// Its verbs and paths. A segment in braces is the member of that name.
     const PATHS: Paths;
     /// Members of a request, as JSON.
@@ -164,7 +163,7 @@ pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
 }
 
 /// The type-erased declaration of a route.
-pub(crate) struct Declared {
+pub struct Declared {
     paths: Paths,
     example: &'static str,
     other_names: OtherNames,
@@ -180,13 +179,13 @@ pub(crate) struct Declared {
     fields: fn() -> Vec<&'static str>,
     members: fn(&mut SchemaGenerator) -> Schema,
     answer: fn(&mut SchemaGenerator) -> Schema,
-    #[cfg(test)]
     check: fn(RestBody) -> Result<(), ApiError>,
     run: for<'a> fn(&'a RequestContext, RestBody) -> BoxFuture<'a, RestResult>,
 }
 
 impl Declared {
-    pub(crate) const fn of<R: Route>() -> Self {
+    /// The declaration of a route.
+    pub const fn of<R: Route>() -> Self {
         Self {
             paths: R::PATHS,
             example: R::EXAMPLE,
@@ -203,7 +202,6 @@ impl Declared {
             fields: fields::<R>,
             members: R::json_schema,
             answer: |generator| generator.subschema_for::<<R::Answer as Answer>::Shape>(),
-            #[cfg(test)]
             check: |body| read::<R>(body).map(drop).map_err(Unread::into_error),
             run: run::<R>,
         }
@@ -231,38 +229,40 @@ fn placeholders(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The routes of a tag.
-pub(crate) struct Group {
+pub struct Group {
     /// The tag of the routes in the OpenAPI document.
-    pub(crate) tag: &'static str,
+    pub tag: &'static str,
     /// The base paths of the routes.
-    pub(crate) base: Base,
+    pub base: Base,
     /// Refuses where the instance cannot answer, before members are read.
-    pub(crate) admit: fn(&RequestContext) -> Result<(), ApiError>,
-    pub(crate) routes: &'static [Declared],
+    pub admit: fn(&RequestContext) -> Result<(), ApiError>,
+    /// Its routes.
+    pub routes: &'static [Declared],
 }
 
 /// A route with one of its paths and the verb of that path.
 #[derive(Clone, Copy)]
-pub(crate) struct Endpoint {
+pub struct Endpoint {
     group: &'static Group,
     route: &'static Declared,
-    pub(crate) verb: Verb,
-    pub(crate) path: &'static str,
+    /// Its verb.
+    pub verb: Verb,
+    /// Its path, with placeholders.
+    pub path: &'static str,
 }
 
 impl Group {
     /// Every path with its verb.
-    pub(crate) fn paths(&'static self) -> impl Iterator<Item = Endpoint> {
+    pub fn paths(&'static self) -> impl Iterator<Item = Endpoint> {
         self.routes.iter().flat_map(move |route| {
             route.paths.iter().map(move |&(verb, path)| Endpoint { group: self, route, verb, path })
         })
     }
 }
 
-#[cfg(test)]
 impl Group {
     /// Checks of all declarations of the group; returns the first finding.
-    pub(crate) fn finding(&'static self) -> Option<String> {
+    pub fn finding(&'static self) -> Option<String> {
         let mut generators = crate::methods::generators();
         for endpoint in self.paths() {
             let (route, path) = (endpoint.route, endpoint.path);
@@ -297,7 +297,7 @@ impl Group {
 
 impl Endpoint {
     /// Largest body of a request in bytes, where it may be larger than others.
-    pub(crate) fn body_bytes_max(self) -> Option<usize> {
+    pub fn body_bytes_max(self) -> Option<usize> {
         self.route.body_bytes_max
     }
 
@@ -307,7 +307,10 @@ impl Endpoint {
     }
 
     /// Answers with the members of the body, or of the query.
-    pub(crate) async fn answer(
+    ///
+    /// # Errors
+    /// Those of the route.
+    pub async fn answer(
         self,
         context: &RequestContext,
         headers: &HeaderMap,
@@ -318,7 +321,7 @@ impl Endpoint {
         let mut members = self.members(query, body, context.limits().json_depth_max)?;
         let shared = context.shared();
         let validator = match self.route.changes {
-            Changes::WithTokens if shared.families.opi.is_none() => Some(Validator::of(context, &opi::MODULES)),
+            Changes::WithTokens if shared.families.opi.is_none() => Some(Validator::of(context, &[paraffin_ordinals_index::brc20::MODULE])),
             Changes::WithBlocks => Some(Validator::new(context)),
             Changes::WithPrices if shared.prices.is_none() => Some(Validator::new(context)),
             _ => None,
@@ -408,8 +411,10 @@ fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
 }
 
 /// Reads the text of a body.
-#[cfg(test)]
-pub(crate) fn read_text<R: Route>(body: &str) -> Result<R, ApiError> {
+///
+/// # Errors
+/// 400: a member is missing or invalid.
+pub fn read_text<R: Route>(body: &str) -> Result<R, ApiError> {
     read(RestBody::parse(body.as_bytes(), 8)?).map(|(route, _)| route).map_err(Unread::into_error)
 }
 

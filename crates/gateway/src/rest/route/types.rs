@@ -9,7 +9,6 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::super::address::timestamp;
 use crate::alkanes::{alkane_id, decimal};
 use crate::errors::ApiError;
 use crate::methods::{Verbatim, scalar};
@@ -31,7 +30,7 @@ macro_rules! schema {
 
 /// The id of an alkane in any notation that clients use.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AlkaneIdParam(pub(crate) AlkaneId);
+pub struct AlkaneIdParam(pub AlkaneId);
 
 impl<'de> Deserialize<'de> for AlkaneIdParam {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -81,18 +80,19 @@ schema!(PathId, "AlkaneIdText", {
 /// The id of a pool.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct PoolIdParam(AlkaneIdParam);
+pub struct PoolIdParam(AlkaneIdParam);
 
 /// The id of a factory.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct FactoryIdParam(AlkaneIdParam);
+pub struct FactoryIdParam(AlkaneIdParam);
 
 /// An id of a kind that has a schema of its own.
 macro_rules! id_of {
     ($type:ty, $name:literal, $about:literal) => {
         impl $type {
-            pub(crate) fn get(self) -> AlkaneId {
+            /// The id.
+            pub fn get(self) -> AlkaneId {
                 self.0.0
             }
         }
@@ -117,7 +117,7 @@ id_of!(FactoryIdParam, "FactoryId", "The id of a factory");
 /// An address, parsed once the network is known.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct AddressText(pub(crate) String);
+pub struct AddressText(pub String);
 
 schema!(AddressText, "Address", {
     "description": "A Bitcoin address of this instance's network; anything else is 400",
@@ -126,7 +126,7 @@ schema!(AddressText, "Address", {
 
 /// An output of a transaction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OutpointParam(pub(crate) OutPoint);
+pub struct OutpointParam(pub OutPoint);
 
 impl<'de> Deserialize<'de> for OutpointParam {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -143,7 +143,7 @@ schema!(OutpointParam, "Outpoint", {
 
 /// An integer of up to 128 bits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Amount(pub(crate) u128);
+pub struct Amount(pub u128);
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -162,11 +162,11 @@ schema!(Amount, "Amount", {
 
 /// A positive integer; one above 64 bits stands for the greatest.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Count(u64);
+pub struct Count(u64);
 
 impl Count {
     /// The number, at most `max`.
-    pub(crate) fn at_most(self, max: usize) -> usize {
+    pub fn at_most(self, max: usize) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX).min(max)
     }
 }
@@ -185,7 +185,7 @@ schema!(Count, "Count", {
 
 /// An integer from 0; one above 64 bits stands for the greatest.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Offset(pub(crate) u64);
+pub struct Offset(pub u64);
 
 impl<'de> Deserialize<'de> for Offset {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -211,7 +211,7 @@ fn natural(value: &Value) -> Option<u64> {
 
 /// An integer of up to 128 bits as its digits, exact; of amounts in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Digits(pub(crate) u128);
+pub struct Digits(pub u128);
 
 impl Serialize for Digits {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -227,7 +227,7 @@ schema!(Digits, "Digits", {
 
 /// An id as `block:tx`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct IdText(pub(crate) AlkaneId);
+pub struct IdText(pub AlkaneId);
 
 impl Serialize for IdText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -240,7 +240,7 @@ schema!(IdText, "IdText", { "type": "string", "pattern": "^[0-9]{1,39}:[0-9]{1,3
 /// An id as an object.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[schemars(rename = "Id")]
-pub(crate) struct IdObject {
+pub struct IdObject {
     block: Digits,
     tx: Digits,
 }
@@ -253,7 +253,7 @@ impl From<AlkaneId> for IdObject {
 
 /// An output of a transaction as `txid:vout`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OutpointText(pub(crate) OutPoint);
+pub struct OutpointText(pub OutPoint);
 
 impl Serialize for OutpointText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -270,14 +270,14 @@ schema!(OutpointText, "OutpointText", {
 /// RFC 3339 in UTC.
 #[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Time(String);
+pub struct Time(String);
 
 impl Time {
     /// Of Unix seconds.
     ///
     /// # Errors
     /// 500 when there is no such year.
-    pub(crate) fn of(seconds: u32) -> Result<Self, ApiError> {
+    pub fn of(seconds: u32) -> Result<Self, ApiError> {
         timestamp(seconds).map(Self)
     }
 }
@@ -290,7 +290,7 @@ schema!(Time, "Time", {
 
 /// `true`, in answers without envelope.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ok;
+pub struct Ok;
 
 impl Serialize for Ok {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -310,4 +310,12 @@ impl JsonSchema for Ok {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "const": true })
     }
+}
+
+/// RFC 3339 in UTC.
+fn timestamp(unix_seconds: u32) -> Result<String, ApiError> {
+    let format = &time::format_description::well_known::Rfc3339;
+    let instant = time::OffsetDateTime::from_unix_timestamp(i64::from(unix_seconds))
+        .map_err(|error| ApiError::internal(&error))?;
+    instant.format(format).map_err(|error| ApiError::internal(&error))
 }
