@@ -11,8 +11,8 @@ use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, Raw
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
-    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler,
-    KeyedSurface, ListenerParts, Metrics, ShadowState, WebhooksParts,
+    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface,
+    ListenerParts, Metrics, ShadowState, WebhooksParts,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;

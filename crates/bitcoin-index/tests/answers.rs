@@ -9,9 +9,9 @@ use paraffin_bitcoin_index::esplora::{OutputSpend, TransactionStatus};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions, ReadError, ScriptKey, StoredTransactions};
 use paraffin_primitives::{ConnectedBlock, ScriptDigests};
 use serde_json::{Value, json, to_value};
-use support::{Instance, connected};
 use support::chain::{Random, RandomChain};
 use support::naive::{Naive, script_hash};
+use support::{Instance, connected};
 
 /// Compares every answer about every block, transaction, output and script of the chain.
 fn assert_all_answers(instance: &Instance, naive: &Naive<'_>) {

@@ -82,7 +82,6 @@ impl FairSemaphore {
 
     /// Sets the memory that the work of one permit may use, bytes.
     #[must_use]
-    #[must_use]
     pub const fn of_bytes(mut self, bytes_each: usize) -> Self {
         self.bytes_each = bytes_each;
         self

@@ -264,13 +264,12 @@ pub(crate) async fn dispatch(
         Target::Description(description) => Outcome::plain(description.answer(&head.method, shared)),
         Target::Opi(segments) => {
             let context = context(segments);
-            let reply =
-                Box::pin(rest_request(shared.surfaces.beside.groups, &context, head, body)).await.unwrap_or_else(
-                    |refused| match refused {
-                        Refused::Surface(error) => (shared.surfaces.beside.refusal)(&error),
-                        Refused::Gate(_) => refused.reply(ErrorForm::Rest),
-                    },
-                );
+            let reply = Box::pin(rest_request(shared.surfaces.beside.groups, &context, head, body))
+                .await
+                .unwrap_or_else(|refused| match refused {
+                    Refused::Surface(error) => (shared.surfaces.beside.refusal)(&error),
+                    Refused::Gate(_) => refused.reply(ErrorForm::Rest),
+                });
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }

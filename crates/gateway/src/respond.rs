@@ -60,7 +60,6 @@ impl Reply {
 
     /// Adds a header.
     #[must_use]
-    #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self

@@ -32,9 +32,9 @@ use crate::markets::build_books;
 use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
 use crate::routes::KeyedSurface;
-use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
 use crate::scripts::permits as script_permits;
 use crate::sessions::Listener;
+use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 

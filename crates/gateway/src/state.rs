@@ -613,10 +613,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// As [`RequestContext::read`].
-    pub async fn work<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ReadAbandoned> {
+    pub async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ReadAbandoned> {
         let work = Box::new(move |_: &Interrupt| erased::erase(work())) as ErasedWork;
         self.run_permitted(&self.connection.shared.store_reads, None, Box::new(move || work)).await.map(erased::restore)
     }

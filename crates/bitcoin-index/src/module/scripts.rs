@@ -83,14 +83,7 @@ impl<'a> BlockScripts<'a> {
         self.push(EventKind::Withdrawn, self.first_number, Funding { number, vout }, output, None);
     }
 
-    fn push(
-        &mut self,
-        kind: EventKind,
-        number: u32,
-        funding: Funding,
-        output: &'a TxOut,
-        digest: Option<[u8; 32]>,
-    ) {
+    fn push(&mut self, kind: EventKind, number: u32, funding: Funding, output: &'a TxOut, digest: Option<[u8; 32]>) {
         let script = output.script_pubkey.as_script();
         let digest = digest.unwrap_or_else(|| script_digest(script));
         let next = self.scripts.len() as u32;

@@ -24,9 +24,7 @@ use crate::state::{BoxFuture, RequestContext, Shared};
 
 pub use blocks::IndexedBlocks;
 pub use ids::{alkane_id, decimal};
-pub use render::{
-    EventItem, IdDigits, ResponseItem, TransferItem, hex, id_object, response, trace_events, transfers,
-};
+pub use render::{EventItem, IdDigits, ResponseItem, TransferItem, hex, id_object, response, trace_events, transfers};
 pub use tokens::{DECIMALS, ImageBudget, NamedAmount, Token, Words, facts, named_amount, token, tokens, words};
 
 /// What an instance that indexes contracts gives the gateway.

@@ -97,11 +97,7 @@ pub fn token(moment: &Moment<'_>, pricing: Option<&Pricing>, id: AlkaneId) -> Re
 ///
 /// # Errors
 /// The index cannot be read, or the view took too long.
-pub fn tokens(
-    moment: &Moment<'_>,
-    pricing: Option<&Pricing>,
-    creations: &[Creation],
-) -> Result<Vec<Token>, ViewError> {
+pub fn tokens(moment: &Moment<'_>, pricing: Option<&Pricing>, creations: &[Creation]) -> Result<Vec<Token>, ViewError> {
     let mut images = ImageBudget::default();
     creations.iter().map(|creation| Ok(images.allow(record(moment, pricing, *creation)?))).collect()
 }

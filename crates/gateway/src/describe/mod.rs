@@ -154,9 +154,7 @@ impl Description {
             Self::OpenApi => made(&made_once.openapi, |surfaces| surfaces.openapi(false)),
             Self::Esplora => made(&made_once.esplora, Surfaces::esplora),
             Self::Explorer => made(&made_once.explorer, Surfaces::explorer),
-            Self::OpenRpc => {
-                Reply::json(StatusCode::OK, Bytes::from_static(surfaces.openrpc_text().get().as_bytes()))
-            }
+            Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(surfaces.openrpc_text().get().as_bytes())),
             Self::Surface(of) => match surfaces.keyed.iter().find(|surface| surface.name() == of.name()) {
                 Some(surface) => Reply::json(StatusCode::OK, surface.document()),
                 None => Reply::refusal(Refusal::NotFound, ErrorForm::Rest),
@@ -189,7 +187,9 @@ impl RpcSurface for Alone {
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move { if method == DISCOVER { discover(context, &params) } else { Err(ApiError::method_not_found()) } })
+        Box::pin(async move {
+            if method == DISCOVER { discover(context, &params) } else { Err(ApiError::method_not_found()) }
+        })
     }
 }
 

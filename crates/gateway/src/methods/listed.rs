@@ -118,10 +118,7 @@ impl<S: Sync> Declared<S> {
 ///
 /// # Errors
 /// -32602 when one is neither a text nor a number.
-pub fn all_texts(
-    params: &Params,
-    name: impl Fn(usize) -> Option<&'static str>,
-) -> Result<Vec<String>, ApiError> {
+pub fn all_texts(params: &Params, name: impl Fn(usize) -> Option<&'static str>) -> Result<Vec<String>, ApiError> {
     if params.none().is_ok() {
         return Ok(Vec::new());
     }

@@ -38,8 +38,7 @@ fn pages_about_surfaces_have_every_route() {
         for route in group.paths() {
             let is_about =
                 |(base, before, _): &&(Base, &str, &str)| *base == group.base && route.path.starts_with(before);
-            let (_, before, page) =
-                pages.iter().find(is_about).unwrap_or_else(|| panic!("no page has {}", route.path));
+            let (_, before, page) = pages.iter().find(is_about).unwrap_or_else(|| panic!("no page has {}", route.path));
             let below = route.path.strip_prefix(before).unwrap().trim_start_matches('/');
             let written = [format!("/{below}"), format!("/{below}").replace('{', "<").replace('}', ">")];
             assert!(written.iter().any(|path| page.contains(path)), "{} is not in its page", route.path);

@@ -29,8 +29,8 @@ use crate::errors::{ApiError, kind, rpc_code};
 use crate::sessions::{self, ListenerParts};
 use crate::state::{BoxFuture, Caller, Connection, ReadAbandoned, RequestContext, Shared, unix_millis};
 
-use websocket::ElectrumSessions;
 pub(crate) use websocket::ElectrumHttp;
+use websocket::ElectrumSessions;
 
 /// Changes that a session may lag behind before it reads all of its scripts again.
 const CHANGES_KEPT: usize = 64;
@@ -52,7 +52,9 @@ impl ListenerParts for ElectrumParts {
         self: Box<Self>,
         shared: &'a Arc<Shared>,
     ) -> BoxFuture<'a, Result<Box<dyn sessions::Listener>, GatewayError>> {
-        Box::pin(async move { Ok(Box::new(ElectrumListener::bind(*self, shared).await?) as Box<dyn sessions::Listener>) })
+        Box::pin(
+            async move { Ok(Box::new(ElectrumListener::bind(*self, shared).await?) as Box<dyn sessions::Listener>) },
+        )
     }
 }
 

@@ -9,9 +9,8 @@ mod markets;
 mod prices;
 
 pub(crate) use paraffin_gateway::rest::{
-    AddressText, Answer, Base, Changes, Count, Declared, Digits, Enveloped, Group, IdObject, IdText, Made, Offset, OkTrue,
-    RestResult, Route, Statuses,
-    Validator, Verb, Wrapping, body_limit, part, route, serve,
+    AddressText, Answer, Base, Changes, Count, Declared, Digits, Enveloped, Group, IdObject, IdText, Made, Offset,
+    OkTrue, RestResult, Route, Statuses, Validator, Verb, Wrapping, body_limit, part, route, serve,
 };
 
 #[cfg(feature = "fuzzing")]

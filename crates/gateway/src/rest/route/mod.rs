@@ -321,7 +321,9 @@ impl Endpoint {
         let mut members = self.members(query, body, context.limits().json_depth_max)?;
         let shared = context.shared();
         let validator = match self.route.changes {
-            Changes::WithTokens if shared.families.opi.is_none() => Some(Validator::of(context, &[paraffin_ordinals_index::brc20::MODULE])),
+            Changes::WithTokens if shared.families.opi.is_none() => {
+                Some(Validator::of(context, &[paraffin_ordinals_index::brc20::MODULE]))
+            }
             Changes::WithBlocks => Some(Validator::new(context)),
             Changes::WithPrices if shared.prices.is_none() => Some(Validator::new(context)),
             _ => None,

@@ -137,8 +137,10 @@ impl Route for SourceOf {
     async fn answer(self, context: &RequestContext, _: Part) -> Result<SourceAnswer, ApiError> {
         let source = Browsable::find(context, self.block, self.tx).await?;
         let verifier = of(context)?;
-        let attempts = verifier.attempts(&source.record.wasm_sha256, ATTEMPTS_MAX).await.map_err(|error| unreachable(&error))?;
-        let attestation = verifier.attestation(&source.record.wasm_sha256).await.map_err(|error| unreachable(&error))?;
+        let attempts =
+            verifier.attempts(&source.record.wasm_sha256, ATTEMPTS_MAX).await.map_err(|error| unreachable(&error))?;
+        let attestation =
+            verifier.attestation(&source.record.wasm_sha256).await.map_err(|error| unreachable(&error))?;
         let (described, record) = (source.described(), source.record);
         let (owner, name) = owner_and_name(&record.repo_url).unzip();
         let source = Source {

@@ -251,7 +251,11 @@ impl Route for RunById {
         if id.len() != RUN_ID_DIGITS || !id.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(unknown());
         }
-        let run = of(context)?.run(&id.to_ascii_lowercase()).await.map_err(|error| unreachable(&error))?.ok_or_else(unknown)?;
+        let run = of(context)?
+            .run(&id.to_ascii_lowercase())
+            .await
+            .map_err(|error| unreachable(&error))?
+            .ok_or_else(unknown)?;
         let start = RunStart::of(&run);
         let (result, failure, log) = match run.outcome {
             Some(Outcome::Built(built)) => {
