@@ -16,7 +16,7 @@ pub trait ListenerParts: Send {
     ///
     /// # Errors
     /// An address is in use, or a setting is invalid.
-    fn bind<'a>(self: Box<Self>, shared: &'a Arc<Shared>) -> BoxFuture<'a, Result<Box<dyn Listener>, GatewayError>>;
+    fn bind(self: Box<Self>, shared: &Arc<Shared>) -> BoxFuture<'_, Result<Box<dyn Listener>, GatewayError>>;
 }
 
 /// A listener that is bound and not yet serving.

@@ -397,6 +397,7 @@ impl RequestContext {
     }
 
     /// A request of the same caller with its own budget and snapshot: a step of a stream.
+    #[must_use]
     pub fn again(&self) -> Self {
         Self::new(Arc::clone(&self.connection), self.caller.clone(), self.client, Vec::new())
     }

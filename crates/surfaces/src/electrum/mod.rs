@@ -48,10 +48,7 @@ impl ListenerParts for ElectrumParts {
         self.settings.is_used()
     }
 
-    fn bind<'a>(
-        self: Box<Self>,
-        shared: &'a Arc<Shared>,
-    ) -> BoxFuture<'a, Result<Box<dyn sessions::Listener>, GatewayError>> {
+    fn bind(self: Box<Self>, shared: &Arc<Shared>) -> BoxFuture<'_, Result<Box<dyn sessions::Listener>, GatewayError>> {
         Box::pin(
             async move { Ok(Box::new(ElectrumListener::bind(*self, shared).await?) as Box<dyn sessions::Listener>) },
         )
