@@ -416,7 +416,7 @@ impl Socket {
         Err(Gone)
     }
 
-    /// Sends a text. A client that reads nothing is disconnected by [`crate::patient_stream`].
+    /// Sends a text. A client that reads nothing is disconnected after a while.
     ///
     /// # Errors
     /// The stream has ended.

@@ -108,7 +108,7 @@ pub enum Description {
     Surface(KeyedSurface),
     /// `/`, `/docs` and their parts.
     Page(page::Part),
-    /// `/v4/proto/<name>`, by its index in [`PROTOS`].
+    /// `/v4/proto/<name>`, by its index in the list of those files.
     Proto(usize),
 }
 

@@ -258,7 +258,7 @@ impl EventFeed {
         }
     }
 
-    /// Resolves when the newest block has changed, and after [`CHANGED_WAIT_MAX`] in any case, since a change just before this call is
+    /// Resolves when the newest block has changed, and after a second in any case, since a change just before this call is
     /// not seen.
     pub async fn changed(&self) {
         let mut tips = self.tips.subscribe();

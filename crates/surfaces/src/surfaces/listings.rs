@@ -18,11 +18,11 @@ pub(super) struct Listing {
     refuse: fn(&ApiError) -> Reply,
 }
 
-/// [`crate::KeyedSurface::Udf`].
+/// [`paraffin_gateway::KeyedSurface::Udf`].
 pub(super) static UDF: Listing = Listing { groups: [&listings::UDF], refuse: udf_error };
-/// [`crate::KeyedSurface::Dexscreener`].
+/// [`paraffin_gateway::KeyedSurface::Dexscreener`].
 pub(super) static DEXSCREENER: Listing = Listing { groups: [&listings::DEXSCREENER], refuse: Reply::rest_error };
-/// [`crate::KeyedSurface::Coingecko`].
+/// [`paraffin_gateway::KeyedSurface::Coingecko`].
 pub(super) static COINGECKO: Listing = Listing { groups: [&listings::COINGECKO], refuse: Reply::rest_error };
 
 /// An error as the charting library reads it, with our own members beside its own.
