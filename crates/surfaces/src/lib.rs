@@ -1,50 +1,57 @@
-//! What an instance answers: one module per surface of the API, which parses, calls one crate, and renders. `paraffin-gateway` has the
-//! connections, callers, limits and envelopes around it.
+//! What an instance answers: the list of its surfaces, which are in crates by family; here are those that concern several families, or the
+//! instance itself. `paraffin-gateway` has the connections, callers, limits and envelopes around them.
 //!
 //! Invariant: a surface holds no rule of the data that it serves.
 #![forbid(unsafe_code)]
 
+mod admin;
 #[cfg(test)]
 mod documents;
-mod electrum;
-mod rest;
-mod surfaces;
+mod events;
+pub mod handlers;
+mod lua;
+mod main_rpc;
+mod sandshrew;
+mod webhooks;
 
 use std::sync::Arc;
 
+use paraffin_bitcoin_surfaces::{MEMPOOL, REORG, esplora, opi};
+use paraffin_contract_surfaces::{ESPO, VERIFY};
+use paraffin_data_surfaces::{BTCUSD, FOREX, GROUPS, LISTINGS, ORDERBOOK};
 use paraffin_gateway::describe::Descriptions;
+use paraffin_gateway::methods::Described;
 use paraffin_gateway::surface::RoutesBeside;
 use paraffin_gateway::{HEALTH, Surfaces};
-use paraffin_gateway::{
-    alkanes, bounded, byte_budget, describe, erased, errors, events, fairness, families, hosted, interrupt, jsonrpc,
-    markets, methods, metrics, respond, routes, scripts, sessions, state, websocket,
-};
 
-use crate::rest::listings;
-use crate::surfaces::{DECLARED, MainRpc, esplora, main_rpc, opi, orderbook, verify};
+use crate::admin::ADMIN;
+use crate::main_rpc::MainRpc;
+use crate::webhooks::WEBHOOKS;
 
-pub use electrum::ElectrumParts;
+pub use paraffin_bitcoin_surfaces::ElectrumParts;
+pub use paraffin_bitcoin_surfaces::esplora::NodeTransactions;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
-pub use rest::fuzzing;
-pub use surfaces::esplora::NodeTransactions;
-pub use surfaces::handlers;
+pub use paraffin_data_surfaces::fuzzing;
+
+/// JSON-RPC surfaces below a key whose methods are declared.
+static DECLARED: [&dyn Described; 6] = [&ESPO, &BTCUSD, &MEMPOOL, &FOREX, &REORG, &WEBHOOKS];
 
 /// The surfaces of the API.
 pub static SURFACES: Surfaces = Surfaces {
     main: || Arc::new(MainRpc),
     families: &main_rpc::FAMILIES,
     http_family: &esplora::ESPLORA,
-    own_family: &surfaces::ADMIN,
+    own_family: &ADMIN,
     keyed: &DECLARED,
-    rest: &rest::GROUPS,
+    rest: &GROUPS,
     beside: RoutesBeside {
         groups: &opi::GROUPS,
         refusal: opi::refusal,
         is_about_caller: opi::is_about_caller,
         is_served: opi::is_served,
     },
-    others: &[&orderbook::GROUPS, &verify::GROUPS, &HEALTH, &listings::GROUPS],
+    others: &[&ORDERBOOK, &VERIFY, &HEALTH, &LISTINGS],
     webhooks: handlers::webhooks,
     state: || {
         vec![

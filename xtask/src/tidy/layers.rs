@@ -41,10 +41,13 @@ const LAYERS: &[(&str, u8)] = &[
     ("export", 5),
     ("gateway", 5),
     ("devnet", 5),
-    ("surfaces", 6),
+    ("bitcoin-surfaces", 6),
+    ("data-surfaces", 7),
+    ("contract-surfaces", 7),
+    ("surfaces", 8),
 ];
 
-const PROGRAM_LAYER: u8 = 7;
+const PROGRAM_LAYER: u8 = 9;
 
 /// Imports within one layer that the architecture allows: (who, whom).
 const SAME_LAYER: &[(&str, &str)] = &[];

@@ -1,9 +1,7 @@
 //! Views of the contract index, run for requests: a few at a time, away from the async threads, until their time is over.
 
 mod blocks;
-mod ids;
 mod render;
-mod tokens;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,9 +21,7 @@ use crate::limits::Limits;
 use crate::state::{BoxFuture, RequestContext, Shared};
 
 pub use blocks::IndexedBlocks;
-pub use ids::{alkane_id, decimal};
 pub use render::{EventItem, IdDigits, ResponseItem, TransferItem, hex, id_object, response, trace_events, transfers};
-pub use tokens::{DECIMALS, ImageBudget, NamedAmount, Token, Words, facts, named_amount, token, tokens, words};
 
 /// What an instance that indexes contracts gives the gateway.
 #[derive(Clone)]

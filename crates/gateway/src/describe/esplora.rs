@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::openapi::{answer_headers, headers, info, keyed_server, refusals_with};
 use super::rest;
-use super::schema::component;
 use crate::methods::{Described as _, generators};
+use crate::schema::component;
 use crate::surface::Surfaces;
 
 const INTRODUCTION: &str = "\

@@ -9,7 +9,6 @@ mod openapi;
 mod openrpc;
 mod page;
 mod rest;
-mod schema;
 
 use std::sync::OnceLock;
 
@@ -26,8 +25,6 @@ use crate::routes::{ErrorForm, KeyedSurface};
 use crate::state::{BoxFuture, RequestContext, Shared};
 use crate::surface::{RpcResult, RpcSurface, Surfaces};
 
-pub use self::rest::{Field, Route, part};
-pub use self::schema::record;
 pub use crate::methods::DISCOVER;
 
 const VERBS: &str = "GET, HEAD, OPTIONS";

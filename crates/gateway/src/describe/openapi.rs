@@ -3,9 +3,10 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::rest::{self, Field, Route};
-use super::schema::{component, natural, text};
+use super::rest;
+use crate::rest::route::{DescribedField, DescribedRoute};
 use crate::rest::{Base, Verb};
+use crate::schema::{component, natural, text};
 use crate::surface::Surfaces;
 
 const INTRODUCTION: &str = "\
@@ -69,7 +70,7 @@ pub(super) fn info(title: &str, introduction: &str) -> Value {
     })
 }
 
-fn paths(routes: &[Route]) -> Map<String, Value> {
+fn paths(routes: &[DescribedRoute]) -> Map<String, Value> {
     let mut paths = Map::new();
     for route in routes {
         let verb = match route.verb {
@@ -97,7 +98,7 @@ pub(super) fn keyed_server(below: &str) -> Value {
     })
 }
 
-fn tags(routes: &[Route]) -> Value {
+fn tags(routes: &[DescribedRoute]) -> Value {
     let mut names: Vec<&str> = Vec::new();
     for name in routes.iter().map(|route| route.tag) {
         if !names.contains(&name) {
@@ -107,7 +108,7 @@ fn tags(routes: &[Route]) -> Value {
     names.into_iter().map(|name| json!({ "name": name })).collect()
 }
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &DescribedRoute) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),
         "summary": route.summary,
@@ -152,23 +153,23 @@ fn operation(route: &Route) -> Value {
 }
 
 /// `get-alkanes`, `get alkanes/{id}` as a name that programs can have.
-fn operation_id(route: &Route) -> String {
+fn operation_id(route: &DescribedRoute) -> String {
     let verb = if route.verb == Verb::Get { "read-" } else { "" };
     let name: String = route.path.chars().map(|letter| if letter == '/' { '-' } else { letter }).collect();
     format!("{verb}{}", name.replace(['{', '}'], ""))
 }
 
-fn in_path(field: &Field) -> Value {
+fn in_path(field: &DescribedField) -> Value {
     json!({ "name": field.names.first(), "in": "path", "required": true, "schema": field.schema })
 }
 
-fn query_parameters(field: &Field) -> Vec<Value> {
+fn query_parameters(field: &DescribedField) -> Vec<Value> {
     let is_needed = field.is_needed && field.names.len() == 1;
     let of = |name: &&str| json!({ "name": name, "in": "query", "required": is_needed, "schema": field.schema });
     field.names.iter().map(of).collect()
 }
 
-fn responses(route: &Route) -> Value {
+fn responses(route: &DescribedRoute) -> Value {
     let headers = answer_headers(route.has_tag);
     let mut content = Map::new();
     for (index, media_type) in route.media_types.iter().enumerate() {
@@ -237,7 +238,7 @@ pub(super) fn headers() -> Value {
 }
 
 /// Error answers by their status, as far as a route has them.
-fn refusals(routes: &[Route]) -> Value {
+fn refusals(routes: &[DescribedRoute]) -> Value {
     refusals_with(|status| routes.iter().any(|route| route.refusals.iter().any(|code| code.as_str() == status)), &[])
 }
 

@@ -4,7 +4,7 @@ use crate::routes::decode_segment;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::alkanes::alkane_id;
+use crate::api_types::alkane_id;
 use crate::errors::ApiError;
 use crate::jsonrpc::nests_deeper_than;
 

@@ -17,8 +17,8 @@ use crate::state::RequestContext;
 
 pub use body::RestBody;
 pub use route::{
-    AddressText, Answer, Base, Changes, Count, Declared, Digits, Enveloped, Group, IdObject, IdText, Made, NoRoute,
-    Offset, OkTrue, Route, Statuses, Verb, Wrapping, body_limit, find, serve,
+    Answer, Base, Changes, Declared, Enveloped, Group, Made, NoRoute, Route, Statuses, Verb, Wrapping, body_limit,
+    find, serve,
 };
 
 /// The answer of a REST handler.

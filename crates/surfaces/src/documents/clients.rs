@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::DECLARED;
 use crate::SURFACES;
-use crate::surfaces::DECLARED;
 
 /// Every document by the module that it has in the clients.
 fn documents() -> Vec<(&'static str, Value)> {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::DECLARED;
 use crate::SURFACES;
-use crate::describe::DISCOVER;
-use crate::surfaces::DECLARED;
+use paraffin_gateway::describe::DISCOVER;
 
 const HEAD: &str = "\
 # Methods

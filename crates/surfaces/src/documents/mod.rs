@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use hyper::Method;
 use paraffin_gateway::template;
 
+use crate::DECLARED;
 use crate::SURFACES;
-use crate::methods::Described;
-use crate::rest::{Base, Group, Verb};
-use crate::routes::Route;
-use crate::surfaces::DECLARED;
+use paraffin_gateway::methods::Described;
+use paraffin_gateway::rest::{Base, Group, Verb};
+use paraffin_gateway::routes::Route;
 
 #[test]
 fn no_route_is_declared_twice() {

@@ -1,22 +1,96 @@
 //! The routes of groups as the OpenAPI document describes them.
 
+use hyper::StatusCode;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::types::PathId;
-use super::{Base, Changes, Count, Declared, Endpoint, Group, Offset, Pages, Verb, Wrapping, placeholders};
-use crate::describe::{Field, Route, part, record};
+use super::{Base, Changes, Declared, Endpoint, Group, Pages, Statuses, Verb, Wrapping, placeholders};
+use crate::api_types::{Count, Offset, PathId};
 use crate::methods::Generators;
+use crate::schema::{about, component, record};
 
+/// A member of the body, of the query or of the path, as the documents describe it.
+pub struct DescribedField {
+    /// Its accepted names; the first is the one of the specification.
+    pub names: Vec<&'static str>,
+    /// Its schema.
+    pub schema: Value,
+    /// Whether a request must have it.
+    pub is_needed: bool,
+    /// Whether it is a segment of the path.
+    pub is_in_path: bool,
+}
+
+/// A route as the documents describe it.
+pub struct DescribedRoute {
+    /// Its path.
+    pub path: &'static str,
+    /// Its verb.
+    pub verb: Verb,
+    /// Tag of its group.
+    pub tag: &'static str,
+    /// The first paragraph about it.
+    pub summary: String,
+    /// Further description beside the summary.
+    pub description: String,
+    /// Its members.
+    pub fields: Vec<DescribedField>,
+    /// Members of a request.
+    pub example: Option<Value>,
+    /// Constraint on the fields together.
+    pub condition: Option<Value>,
+    /// Schema of its answer.
+    pub answer: Value,
+    /// Statuses with which the answer comes.
+    pub statuses: Statuses,
+    /// Media types of the answer.
+    pub media_types: &'static [&'static str],
+    /// Whether the subject of a request may not exist (404).
+    pub may_be_missing: bool,
+    /// Schema of a body that is not an object with `fields`.
+    pub whole_body: Option<Value>,
+    /// Where it is served.
+    pub base: Base,
+    /// Statuses of refusals that few routes have.
+    pub refusals: &'static [StatusCode],
+    /// Whether the answer depends on confirmed blocks alone, so that 304 may stand for it.
+    pub has_tag: bool,
+}
+
+/// An alternative to another member: `x-same-as` marks it for programs, which then omit one of the two.
+pub(crate) fn same_as(mut schema: Value, name: &str) -> Value {
+    schema["x-same-as"] = json!(name);
+    schema
+}
+
+fn optional(names: &'static [&'static str], schema: Value) -> DescribedField {
+    DescribedField { names: names.to_vec(), schema, is_needed: false, is_in_path: false }
+}
+
+/// `limit` or `count`, and `offset` or `page`.
+fn part(default: impl std::fmt::Display) -> [DescribedField; 3] {
+    let limit = about(component("Count"), &format!("Records of a page. {default}"));
+    [
+        optional(&["limit", "count"], limit),
+        optional(&["offset"], about(component("Offset"), "Records before the page")),
+        optional(
+            &["page"],
+            same_as(
+                about(component("Offset"), "Another way to tell the offset: counts from 1, and 0 acts as 1"),
+                "offset",
+            ),
+        ),
+    ]
+}
 impl Group {
     /// Every route of the group.
-    pub fn describe(&'static self, generators: &mut Generators) -> Vec<Route> {
+    pub fn describe(&'static self, generators: &mut Generators) -> Vec<DescribedRoute> {
         self.paths().map(|endpoint| endpoint.describe(generators)).collect()
     }
 }
 
 impl Endpoint {
-    fn describe(self, generators: &mut Generators) -> Route {
+    fn describe(self, generators: &mut Generators) -> DescribedRoute {
         let Self { group, route, verb, path } = self;
         let members = (route.members)(generators.read());
         let answer = (route.answer)(generators.written()).to_value();
@@ -29,7 +103,7 @@ impl Endpoint {
             generators.read().subschema_for::<(Count, Offset)>();
             fields.extend(describe_pages(pages));
         }
-        Route {
+        DescribedRoute {
             path,
             verb,
             tag: group.tag,
@@ -56,7 +130,7 @@ impl Endpoint {
 }
 
 impl Declared {
-    fn describe_fields(&self, members: &Schema, path: &str, generator: &mut SchemaGenerator) -> Vec<Field> {
+    fn describe_fields(&self, members: &Schema, path: &str, generator: &mut SchemaGenerator) -> Vec<DescribedField> {
         let names = (self.fields)();
         names.into_iter().filter_map(|name| self.describe_field(name, members, path, generator)).collect()
     }
@@ -67,7 +141,7 @@ impl Declared {
         members: &Schema,
         path: &str,
         generator: &mut SchemaGenerator,
-    ) -> Option<Field> {
+    ) -> Option<DescribedField> {
         let schema = members.get("properties")?.get(name)?.clone();
         let required = members.get("required").and_then(Value::as_array);
         let is_needed = required.is_some_and(|required| required.iter().any(|known| known == name));
@@ -77,9 +151,9 @@ impl Declared {
             let name = names.iter().position(|name| *name == placeholder).unwrap_or_default();
             names.swap(0, name);
             let schema = in_path(schema, generator);
-            return Some(Field { names: names[..1].to_vec(), schema, is_needed, is_in_path: true });
+            return Some(DescribedField { names: names[..1].to_vec(), schema, is_needed, is_in_path: true });
         }
-        Some(Field { names, schema: without_null(schema), is_needed, is_in_path: false })
+        Some(DescribedField { names, schema: without_null(schema), is_needed, is_in_path: false })
     }
 }
 
@@ -124,7 +198,7 @@ fn without_null(mut schema: Value) -> Value {
     }
 }
 
-fn describe_pages(Pages { default, max }: Pages) -> [Field; 3] {
+fn describe_pages(Pages { default, max }: Pages) -> [DescribedField; 3] {
     let grouped = |count: usize| match count {
         0..1_000 => count.to_string(),
         _ => format!("{},{:03}", count / 1_000, count % 1_000),

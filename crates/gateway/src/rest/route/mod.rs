@@ -8,7 +8,6 @@
 mod answer;
 mod describe;
 mod find;
-mod types;
 
 use std::future::{Future, ready};
 
@@ -19,11 +18,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub use self::answer::{Answer, Enveloped, Made};
+pub(crate) use self::describe::{DescribedField, DescribedRoute, same_as};
 pub use self::find::{NoRoute, body_limit, find, serve};
-pub use self::types::{
-    AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, IdObject, IdText, Offset, Ok as OkTrue,
-    OutpointParam, OutpointText, PoolIdParam, Time,
-};
 use super::{RestBody, RestResult, Validator};
 use crate::errors::{ApiError, ErrorKind};
 use crate::methods::{ParamError, fields, read_members};

@@ -1,0 +1,111 @@
+//! The main JSON-RPC: one endpoint, many families of methods (docs/api.md, "JSON-RPC").
+
+use super::admin::ADMIN;
+use super::lua::LUA;
+use super::sandshrew::SANDSHREW;
+use paraffin_bitcoin_surfaces::esplora::{self, ESPLORA};
+use paraffin_bitcoin_surfaces::{BTC, ORD};
+use paraffin_contract_surfaces::{ALKANES, METASHREW};
+use paraffin_gateway::describe;
+use paraffin_gateway::errors::ApiError;
+use paraffin_gateway::jsonrpc::Params;
+use paraffin_gateway::methods::Surface;
+use paraffin_gateway::state::{BoxFuture, RequestContext};
+use paraffin_gateway::surface::{RpcResult, RpcSurface};
+
+/// The families, each the methods whose names begin with its name and `_`, in the order in which they are described.
+pub(crate) static FAMILIES: [&Surface<()>; 8] = [&BTC, &ESPLORA, &ORD, &METASHREW, &ALKANES, &SANDSHREW, &LUA, &ADMIN];
+
+/// Alternative names that clients use, by family; without punctuation.
+const OTHER_NAMES: [(&str, &str, &str); 4] = [
+    ("esplora", "posttx", "broadcast"),
+    ("ord", "inscriptionsinblock", "inscriptions::block"),
+    ("ord", "rchildren", "children"),
+    ("ord", "rmetadata", "metadata"),
+];
+
+/// A name without the punctuation that clients write in many ways: `address::txs:chain`, `address_txs_chain`, `addresstxschain`.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|letter| !matches!(letter, ':' | '-' | '_'))
+}
+
+pub(crate) struct MainRpc;
+
+impl MainRpc {
+    /// The families, in the order in which they are described.
+    pub(crate) fn families() -> impl Iterator<Item = &'static Surface<()>> {
+        FAMILIES.into_iter()
+    }
+
+    /// The full names of all methods.
+    pub(crate) fn methods() -> impl Iterator<Item = String> {
+        Self::families().flat_map(|family| family.names().map(|method| format!("{}_{method}", family.name)))
+    }
+
+    /// The family and the rest of the name. A name without `_` is one of the node's, but for one view that all clients of
+    /// alkanes know by its bare name.
+    fn find(method: &str) -> Option<(&'static Surface<()>, &str)> {
+        let bare = if method == "spendablesbyaddress" { "alkanes" } else { "btc" };
+        let (name, rest) = method.split_once('_').unwrap_or((bare, method));
+        let family = Self::families().find(|family| family.name == name)?;
+        let has_punctuation = matches!(name, "esplora" | "ord");
+        if !has_punctuation || family.names().any(|known| known == rest) {
+            return Some((family, rest));
+        }
+        let other = OTHER_NAMES.iter().find(|(of, other, _)| *of == name && letters(rest).eq(other.chars()));
+        let known = || family.names().find(|known| letters(known).eq(letters(rest)));
+        Some((family, other.map(|(.., known)| *known).or_else(known).unwrap_or(rest)))
+    }
+}
+
+impl RpcSurface for MainRpc {
+    fn family(&self, method: &str) -> &'static str {
+        Self::find(method).map_or("unknown", |(family, _)| family.name)
+    }
+
+    fn takes_large_body(&self, method: &str) -> bool {
+        Self::find(method).is_some_and(|(family, rest)| family.takes_large_body(rest))
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        if method == describe::DISCOVER {
+            return Box::pin(async move { describe::discover(context, &params) });
+        }
+        match Self::find(method) {
+            Some((family, rest)) if family.name == ESPLORA.name && family.names().all(|known| known != rest) => {
+                esplora::by_path(context, rest, &params)
+            }
+            Some((family, rest)) => family.call(context, &(), rest, &params),
+            None => Box::pin(async { Err(ApiError::method_not_found()) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_punctuation_mean_what_they_are_written_from() {
+        for family in [&ESPLORA, &ORD] {
+            for full in family.names() {
+                let flat = format!("{}_{}", family.name, full.replace([':', '-'], ""));
+                assert_eq!(MainRpc::find(&flat).unwrap().1, full, "{flat}");
+            }
+        }
+        for (name, known) in [
+            ("esplora_addresstxschain", "address::txs:chain"),
+            ("esplora_blocks::tip:height", "blocks:tip:height"),
+            ("esplora_post-tx", "broadcast"),
+            ("ord_inscriptions_block", "inscriptions::block"),
+            ("ord_r:children", "children"),
+        ] {
+            assert_eq!(MainRpc::find(name).unwrap().1, known, "{name}");
+        }
+        for name in ["esplora_", "esplora_nothing", "esplora_tx::nothing", "esplora_address::txs:nothing", "ord_rsats"]
+        {
+            let (family, rest) = MainRpc::find(name).unwrap();
+            assert!(family.names().all(|known| known != rest), "{name}");
+        }
+    }
+}
