@@ -1,12 +1,12 @@
 //! The cost of authentication, both windows, accounting and the access log: requests a second of a keyed `btc_getblockcount`
 //! through the gateway, with and without its log, against a server written for this one answer that sends the same headers or
-//! none, and against the bare handler of the gateway. 64 connections, keep-alive, all in this process and in turns,
+//! none, against the same behind axum's router, and against the bare handler of the gateway. 64 connections, keep-alive, all in this process and in turns,
 //! so that noise of the machine affects all. The log goes through the program's thread into a file.
 //!
 //! Catches: a store that is queried for each request, a lock that all requests share, work that is done twice, a log that is
 //! written by the thread that answers.
 //! `cargo bench -p paraffin-gateway --bench gateway_cost`; `--test` runs a short one. `--only` and one of `logged`, `silent`,
-//! `handler`, `headers` and `plain` load that one for ten seconds, for a profiler.
+//! `handler`, `headers`, `plain` and `axum` load that one for ten seconds, for a profiler.
 //!
 //! Processor time for one request, client included, is printed beside the throughput: on a busy machine it is the more reliable
 //! figure.
@@ -31,6 +31,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use axum::extract::Path;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -38,6 +40,7 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderName, HeaderValue}
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use paraffin_access::{KeyStore as _, NewKey, Plan, WindowLimits};
 use paraffin_gateway::{ChainState, LogForm, LogThread};
 use serde::Deserialize;
@@ -87,6 +90,30 @@ async fn bare(chain: Arc<dyn ChainState>, headers: HeaderMap) -> SocketAddr {
     address
 }
 
+/// The same answer with the same headers, behind the router and the extractors of axum.
+async fn axum(chain: Arc<dyn ChainState>, headers: HeaderMap) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let answer = move |Path(_key): Path<String>, body: Bytes| async move {
+        let call: Call<'_> = serde_json::from_slice(&body).unwrap();
+        assert_eq!(call.method, "btc_getblockcount");
+        let height = chain.snapshot().tip().unwrap().id.height;
+        (headers, format!(r#"{{"jsonrpc":"2.0","result":{height},"id":{}}}"#, call.id.get()))
+    };
+    let router = Router::new().route("/v4/{key}", axum::routing::post(answer));
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let connection = hyper::server::conn::http1::Builder::new()
+                .timer(TokioTimer::new())
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+            tokio::spawn(connection);
+        }
+    });
+    address
+}
+
 fn main() {
     let small = std::env::args().any(|argument| argument == "--test");
     let (rounds, length) = if small { (1, Duration::from_millis(200)) } else { (7, Duration::from_secs(2)) };
@@ -112,8 +139,9 @@ fn main() {
         let plain = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         let answer = silent.post(&silent_path, CALL).await;
         let names = answer.headers.into_iter().filter(|(name, _)| name != DATE.as_str() && name != CONTENT_LENGTH.as_str());
-        let headers = names.map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())).collect();
+        let headers: HeaderMap = names.map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap())).collect();
         let state = || Arc::clone(&silent.state) as Arc<dyn ChainState>;
+        let routed = axum(state(), HeaderMap::clone(&headers)).await;
         let (plain, headers) = (bare(state(), plain).await, bare(state(), headers).await);
         let targets = [
             ("logged", logged.address, logged_path.as_str()),
@@ -121,6 +149,7 @@ fn main() {
             ("handler", handler.address, "/"),
             ("headers", headers, "/"),
             ("plain", plain, "/"),
+            ("axum", routed, silent_path.as_str()),
         ];
         if let Some(only) = std::env::args().skip_while(|argument| argument != "--only").nth(1) {
             let (_, address, path) = targets.into_iter().find(|(name, ..)| *name == only).unwrap();
@@ -128,7 +157,7 @@ fn main() {
             println!("{only}: {:.0} a second, {:.2} us of processor time", rate.a_second, rate.cpu_us);
             return;
         }
-        let mut rates: [Vec<Rate>; 5] = Default::default();
+        let mut rates: [Vec<Rate>; 6] = Default::default();
         for _ in 0..rounds {
             for ((_, address, path), rates) in targets.iter().zip(&mut rates) {
                 rates.push(load(*address, &post(path, CALL), length).await);
@@ -143,8 +172,8 @@ fn main() {
         };
         for (target, name, what) in [(0, "gateway cost", "access log on"), (1, "gateway cost without log", "access log off")] {
             println!(
-                "{{\"bar\":\"{name}\",\"value\":{:.3},\"at_least\":{BAR},\"how\":\"requests a second of keyed btc_getblockcount with all middleware, {what}: {} over a server written for this answer that sends the same headers: {}; {:.3} of one that sends none: {}; {:.3} of the handler alone: {}; {CONNECTIONS} connections, median of {rounds}, processor time of a request with its client in brackets; {} log lines dropped\"}}",
-                ratio(target, 3), figures(target), figures(3), ratio(target, 4), figures(4), ratio(target, 2), figures(2), lines.dropped_lines()
+                "{{\"bar\":\"{name}\",\"value\":{:.3},\"at_least\":{BAR},\"how\":\"requests a second of keyed btc_getblockcount with all middleware, {what}: {} over a server written for this answer that sends the same headers: {}; {:.3} of one that sends none: {}; {:.3} of the handler alone: {}; {:.3} of the same server behind axum: {}; {CONNECTIONS} connections, median of {rounds}, processor time of a request with its client in brackets; {} log lines dropped\"}}",
+                ratio(target, 3), figures(target), figures(3), ratio(target, 4), figures(4), ratio(target, 2), figures(2), ratio(target, 5), figures(5), lines.dropped_lines()
             );
         }
         println!("round,target,requests_per_second,cpu_us");
