@@ -1,9 +1,9 @@
 //! The folders of a crate: no circle of imports runs through them.
 //!
 //! A folder is a directory below `src` with its `mod.rs`, or with the file beside it that has its name. It imports another
-//! where one of its files names a module of that other by a path that begins with `crate` or `super`. Both are lifted to the
-//! siblings below their common ancestor, so a folder may name its own subfolders and they may name it. Tests do not count:
-//! they come last and nothing imports them.
+//! where one of its files names something of that other by a path that begins with `crate` or `super`, also by the name that
+//! the root of the crate gives it. Both are lifted to the siblings below their common ancestor, so a folder may name its own
+//! subfolders and they may name it. Tests do not count: they come last and nothing imports them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -135,6 +135,22 @@ impl<'a> Module<'a> {
     }
 }
 
+/// What the root of a crate takes from its modules, by name.
+fn of_root<'a>(modules: &[&Module<'a>]) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let mut found = Vec::new();
+    for root in modules.iter().filter(|module| module.path.is_empty()) {
+        let uses = root.tokens.iter().enumerate().filter(|(_, token)| **token == Token::Word("use"));
+        for (at, _) in uses {
+            named(&root.tokens, at + 1, Vec::new(), &mut found);
+        }
+    }
+    let paths = found.into_iter().map(|mut path| {
+        path.retain(|part| *part != "crate");
+        path
+    });
+    paths.filter_map(|path| Some((*path.last()?, path))).filter(|(_, path)| path.len() > 1).collect()
+}
+
 /// The path of the module in a file: `engine/view.rs` and `engine/view/mod.rs` are `engine::view`.
 fn module_path(name: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = name.strip_suffix(".rs").unwrap_or(name).split('/').collect();
@@ -240,11 +256,14 @@ fn imports<'a>(modules: &[Module<'a>]) -> Imports<'a> {
         let len = (1..=path.len()).rev().find(|len| folders.contains(&path[..*len])).unwrap_or(0);
         path[..len].to_vec()
     };
+    let of_root = of_root(&modules);
+    let is_module = |name: &str| modules.iter().any(|module| module.path.first() == Some(&name));
     let mut imports = Imports::new();
-    for module in modules {
+    for module in &modules {
         let from = folder_of(&module.path);
         for named in module.named() {
-            let to = folder_of(&named);
+            let first = named.first().filter(|first| named.len() == 1 || !is_module(first));
+            let to = folder_of(first.and_then(|first| of_root.get(first)).unwrap_or(&named));
             let shared = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
             if shared < from.len() && shared < to.len() {
                 let sibling = |path: &[&str]| path[..=shared].join("/");
@@ -437,6 +456,11 @@ mod tests {
             "#[cfg(test)]\nconst OF: Two = Two { first: 1 };\nuse crate::run::Run;\n",
         ] {
             assert!(imports_run("engine/batch.rs", text), "{text}");
+        }
+        let root = ("lib.rs", "pub use self::{key::Key, run::{Run, redo::Redo}};\nuse run::open;\n");
+        for text in ["use crate::Run;\n", "use crate::{Key, Redo};\n", "fn open() { crate::open() }\n"] {
+            let found = judge(&[root, ("engine/batch.rs", text), ("run.rs", "use crate::engine::View;\n")]);
+            assert_eq!(found.len(), 1, "{text}");
         }
         assert!(imports_run("engine.rs", "use super::run::Run;\n"));
         assert!(imports_run("engine/mod.rs", "use super::run::Run;\n"));
