@@ -47,7 +47,7 @@ enum Task {
     },
     /// `test --full` as the build machine runs it
     Ci,
-    /// The rules that no compiler checks: layers, names, leftovers, dependencies
+    /// The rules that no compiler checks: layers, circles between folders, names, leftovers, dependencies
     Tidy,
     /// Which test pins which row of the specification; writes docs/rows.md
     Rows {

@@ -3,6 +3,7 @@
 //! A rule looks at the files that git tracks or would track, and answers with findings. Each rule has a test that shows it
 //! catching a violation, so a rule that stops working is noticed.
 
+mod circles;
 mod citations;
 mod dependencies;
 mod figures;
@@ -57,6 +58,7 @@ pub(crate) fn check(root: &Path) -> Outcome {
 fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = sources::check(files);
     findings.extend(layers::check(files));
+    findings.extend(circles::check(files));
     findings.extend(dependencies::check(files));
     findings.extend(figures::check(files));
     findings.extend(citations::check(files));

@@ -13,7 +13,7 @@ use paraffin_store::snapshot_file::SnapshotProgress;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::export::{ExportRequest, RowsProgress};
+use crate::rows_file::{ExportRequest, RowsProgress};
 
 pub(crate) use client::find;
 pub(crate) use server::Control;

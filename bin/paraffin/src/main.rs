@@ -38,6 +38,7 @@ mod prices;
 mod progress;
 mod protect;
 mod replay;
+mod rows_file;
 mod scripts;
 mod serve;
 mod snapshot;

@@ -1,15 +1,14 @@
 //! The native engine: the order of things in a block (protocol B1).
 
-pub(crate) mod patches;
-
 use std::sync::Arc;
 
 use paraffin_primitives::{ConnectedBlock, Height, Network};
 
 use crate::protorune::{Ledger, Placed, save_sheet};
+use crate::transaction::process;
 use crate::{
     BlockEffects, Builtins, CodeCache, Engine, Halt, MessageRunner, Overlay, Parameters, Sheet, StateKey, StateReader,
-    Transfer, World, deploy_builtins, handle_message, wrapped_bitcoin,
+    Transfer, World, deploy_builtins, handle_message, patches, wrapped_bitcoin,
 };
 
 /// Deploys the built-in contracts that are not deployed yet, and returns what they issue to the genesis outpoint (protocol
@@ -98,7 +97,7 @@ impl Engine for NativeEngine {
         let mut ledger = Ledger::default();
         for (index, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
             let placed = Placed { transaction, txid: *txid, index: index as u32 };
-            ledger.process(&mut world, self.run_message, placed)?;
+            process(&mut ledger, &mut world, self.run_message, placed)?;
         }
         wrapped_bitcoin::advance(&mut world, block)?;
         let World { state, traces, undone, .. } = world;

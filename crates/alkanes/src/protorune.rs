@@ -20,11 +20,10 @@ pub(crate) use sheets::Sheets;
 pub use sheets::runtime_amount;
 pub(crate) use void::{Void, overflow_text, varint_text};
 
-use crate::codec::{ALKANES_PROTOCOL, Artifact, Protostone, RUNTIME_VOUT, default_destination, shadow_vout};
-use crate::native::patches;
+use crate::codec::{ALKANES_PROTOCOL, Protostone, RUNTIME_VOUT, default_destination, shadow_vout};
 use crate::state::StateError;
 use crate::work::cost;
-use crate::{Halt, SavedSheet, Sheet, StateKey, World, handle_message, runes};
+use crate::{Halt, SavedSheet, Sheet, StateKey, World, handle_message};
 
 /// The reason why a transaction ends early.
 #[derive(Debug)]
@@ -79,63 +78,12 @@ pub(crate) struct Ledger {
     /// Outputs that got alkanes.
     pub(crate) funded: Vec<OutPoint>,
     /// Alkanes that sheets named for the first time.
-    first_seen: u32,
+    pub(crate) first_seen: u32,
 }
 
 impl Ledger {
-    /// Processes one transaction: its runestone, then the base runes of its inputs (protocol B1.6). Answers why it is
-    /// void, if it is.
-    ///
-    /// # Errors
-    /// The engine halts.
-    pub(crate) fn process(
-        &mut self,
-        world: &mut World<'_>,
-        run_message: MessageRunner,
-        placed: Placed<'_>,
-    ) -> Result<Option<Void>, Halt> {
-        let mut is_void = None;
-        world.state.work.begin_transaction(placed.transaction.weight());
-        match Artifact::read(placed.transaction) {
-            None => {}
-            Some(Artifact::Cenotaph(cenotaph)) => runes::register_cenotaph(world, placed, &cenotaph)?,
-            Some(Artifact::Runestone(runestone)) => {
-                let depth = world.state.depth();
-                let (funded, first_seen) = (self.funded.len(), self.first_seen);
-                let traced = world.traces.traces().len();
-                world.state.checkpoint();
-                let done = runes::process(world, placed, &runestone.base).and_then(|()| {
-                    if patches::ignores_protostones(world.parameters, &placed.txid) {
-                        return Ok(());
-                    }
-                    let stones = runestone.protostones()?;
-                    if stones.is_empty() {
-                        Ok(())
-                    } else {
-                        self.process_protostones(world, run_message, placed, &stones).map(drop)
-                    }
-                });
-                match done {
-                    Ok(()) => world.state.commit(),
-                    Err(Fault::Void(void)) => {
-                        is_void = Some(void);
-                        world.state.rollback_to(depth);
-                        self.funded.truncate(funded);
-                        self.first_seen = first_seen;
-                        let traces = world.traces.traces().get(traced..).unwrap_or_default();
-                        world.undone.extend(traces.iter().map(|(outpoint, _)| *outpoint));
-                    }
-                    Err(Fault::Halt(halt)) => return Err(halt),
-                }
-            }
-        }
-        runes::clear_inputs(world, placed.transaction)?;
-        world.state.work.end_transaction();
-        Ok(is_void)
-    }
-
     /// Protocol B5.2 to B5.7.
-    fn process_protostones(
+    pub(crate) fn process_protostones(
         &mut self,
         world: &mut World<'_>,
         run_message: MessageRunner,

@@ -13,29 +13,8 @@ use crate::journal::JournalError;
 #[cfg(feature = "nats")]
 use crate::nats::JetStream;
 use crate::service::{EventsError, EventsPage, IngestError, Options, Shared};
+use crate::stream_state::StreamState;
 use log::EmbeddedLog;
-
-/// How a durable stream is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamState {
-    /// It accepts events.
-    Ready,
-    /// It accepts none at the moment and is tried again; reads continue.
-    Away,
-    /// It does not fit the book, which is not updated until the operator repairs it; the reason is logged.
-    Mismatch,
-}
-
-impl StreamState {
-    /// Its word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Away => "away",
-            Self::Mismatch => "mismatch",
-        }
-    }
-}
 
 /// The durable stream of an orderbook.
 pub(crate) enum DurableStream {
@@ -99,11 +78,4 @@ impl DurableStream {
             Self::JetStream(stream) => stream.close(),
         }
     }
-}
-
-/// Runs a long check on a blocking thread: `check` on a body of up to 32 MiB.
-pub(crate) async fn checked<T: Send + 'static>(
-    check: impl FnOnce() -> Result<T, IngestError> + Send + 'static,
-) -> Result<T, IngestError> {
-    tokio::task::spawn_blocking(check).await.map_err(|_| IngestError::Unavailable)?
 }

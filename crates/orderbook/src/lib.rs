@@ -31,12 +31,12 @@ mod order;
 mod row;
 pub mod sample;
 mod service;
+mod stream_state;
 mod tables;
 mod writer;
 
 pub use book::{Limits, MarketBook, MarketRecord, Snapshot};
 pub use change::{Change, Missed, Op, Part, checksum_text};
-pub use durable::StreamState;
 pub use event::{EVENT_BYTES_MAX, EVENTS_MAX, Effect, Event, EventError, read};
 pub use fields::{DECIMAL_BYTES_MAX, FieldError};
 pub use journal::JournalError;
@@ -47,4 +47,5 @@ pub use order::{Order, Position, Status};
 pub use service::{
     EventsError, EventsPage, Figures, IngestError, Options, Orderbook, OrderbookFuture, StoredEvent, Subscription,
 };
+pub use stream_state::StreamState;
 pub use tables::{AssetColumns, Columns, Kind, MarketColumns, Table, Tables};

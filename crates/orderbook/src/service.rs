@@ -10,11 +10,12 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use crate::book::{Limits, MarketBook};
-use crate::durable::{DurableStream, StreamState};
+use crate::durable::DurableStream;
 use crate::event::{self, Effect, Event, EventError};
 use crate::journal::JournalError;
 use crate::nats::NatsOptions;
 use crate::order::Order;
+use crate::stream_state::StreamState;
 use crate::tables::Tables;
 
 /// Events that are applied under one write lock.
@@ -202,6 +203,13 @@ impl Shared {
         drop(book);
         Ok(events)
     }
+}
+
+/// Runs a long check on a blocking thread: `check` on a body of up to 32 MiB.
+pub(crate) async fn checked<T: Send + 'static>(
+    check: impl FnOnce() -> Result<T, IngestError> + Send + 'static,
+) -> Result<T, IngestError> {
+    tokio::task::spawn_blocking(check).await.map_err(|_| IngestError::Unavailable)?
 }
 
 /// A request to an orderbook. Boxed, so that its durable streams are compiled here alone.

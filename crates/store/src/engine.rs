@@ -3,6 +3,7 @@
 mod batch;
 mod failure;
 mod merges;
+mod run;
 mod sorted;
 mod space;
 mod torn_journal;
@@ -22,6 +23,7 @@ use crate::{MemorySplit, StoreError};
 pub(crate) use batch::Batch;
 use failure::classify;
 use merges::{MergeState, Merges};
+pub(crate) use run::{EachChange, Run, RunPart};
 pub(crate) use space::Space;
 pub(crate) use view::{EngineRows, View};
 

@@ -1,8 +1,8 @@
 //! Decoders of records on disk, for the fuzz targets of `fuzz/`. Not part of the product: it needs the feature
 //! `fuzzing`, which only the targets enable.
 
-use crate::overlay::stored_value;
 use crate::record::{ModuleState, StoredBlock, decode_number, decode_store};
+use crate::version::stored_value;
 use crate::{ModuleId, Placement, Table, TableKind, key};
 
 pub use crate::snapshot_file::fuzzing::{snapshot_frame, snapshot_header, snapshot_rows};

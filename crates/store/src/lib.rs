@@ -12,6 +12,7 @@ mod digest;
 mod earlier;
 mod engine;
 mod error;
+mod frame;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -23,13 +24,13 @@ mod reading;
 mod record;
 mod rerun;
 mod rows;
-mod run;
 mod snapshot;
 pub mod snapshot_file;
 mod store;
 mod table;
 mod together;
 mod undo;
+mod version;
 mod writer;
 
 pub use earlier::EarlierTables;

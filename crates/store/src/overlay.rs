@@ -18,15 +18,14 @@ use std::sync::Arc;
 use paraffin_primitives::Height;
 
 use crate::digest::ModuleDigest;
-use crate::engine::{Batch, Space, View};
-use crate::run::Run;
+use crate::engine::{Batch, Run, Space, View};
 use crate::undo::UndoWriter;
 use crate::{StoreError, Table, TableKind};
 
 pub(crate) use keyed::KeyedRows;
 pub use layer::KeyHashing;
 pub(crate) use sequence::SequenceRows;
-pub(crate) use versioned::{Version, VersionedRows, long_version, newest_before, stored_value, version_in_view};
+pub(crate) use versioned::VersionedRows;
 
 /// Bytes that a row costs beside its key and value: map entry, slots, allocation.
 pub(crate) const ROW_OVERHEAD: u64 = 128;

@@ -6,9 +6,10 @@ use paraffin_primitives::Height;
 
 use crate::engine::View;
 use crate::key::{self, PREFIX_LEN};
-use crate::overlay::{ModuleOverlay, TableRows, stored_value};
+use crate::overlay::{ModuleOverlay, TableRows};
 use crate::rows::TableScan;
 use crate::snapshot::{require_versioned, wrong_kind};
+use crate::version::stored_value;
 use crate::{Row, StoreError, Table, TableKind};
 
 /// One module's tables while a block at `height` is applied.

@@ -6,7 +6,7 @@ use paraffin_primitives::Height;
 
 use crate::engine::{EngineRow, EngineRows, Space, View};
 use crate::key::{self, PREFIX_LEN};
-use crate::overlay::{Version, long_version, stored_value};
+use crate::version::{Version, long_version, stored_value};
 use crate::{Row, StoreError, Table, TableKind};
 
 /// After this many consecutive rows that are skipped, a new seek is cheaper than stepping on.

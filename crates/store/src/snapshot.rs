@@ -5,10 +5,10 @@ use std::sync::{Arc, Weak};
 use paraffin_primitives::Height;
 
 use crate::engine::{Space, View};
-use crate::overlay::version_in_view;
 use crate::record::{ModuleState, StoredBlock, UndoneBlock, decode_number, meta_key};
 use crate::rows::TableScan;
 use crate::undo;
+use crate::version::version_in_view;
 use crate::{BlockDigests, BlockRecord, ModuleDigest, ModuleId, Row, StoreError, Table, TableKind, key};
 
 /// A consistent view of all tables at one block. Never blocks the writer. Keep it for one request, not for longer:

@@ -4,16 +4,16 @@
 //! chain of block records, digests over all rows at the end. `docs/design/store.md` draws the format.
 
 mod export;
-pub(crate) mod frame;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod header;
 mod import;
 
 use std::io;
 use std::path::PathBuf;
 
-use paraffin_primitives::{BlockId, Network};
+use paraffin_primitives::Network;
 
 use crate::engine::Space;
 use crate::{BlockRecord, StoreError};
@@ -26,6 +26,9 @@ pub const SNAPSHOT_FILE_VERSION: u32 = 2;
 
 /// Keyspaces in the order of the file. The records come last: nothing refers to rows that are not there yet.
 const ORDER: [Space; Space::COUNT] = [Space::Ordered, Space::Hashed, Space::Bulk, Space::Undo, Space::Meta];
+
+/// Payload of the last frame: rows, digest of the tables, digest of the records.
+const END_LEN: usize = 8 + 32 + 32;
 
 /// Progress of an export or import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,22 +156,4 @@ impl SnapshotFileError {
         }
         Self::File { path: path.to_path_buf(), source }
     }
-}
-
-/// Header of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Header {
-    store_format: u32,
-    network: String,
-    tip: BlockId,
-    cumulative: [u8; 32],
-    modules: Vec<HeaderModule>,
-}
-
-/// A module whose tables are in the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct HeaderModule {
-    id: u8,
-    version: u32,
-    name: String,
 }

@@ -8,8 +8,8 @@ pub(crate) mod fuzzing;
 use paraffin_primitives::Height;
 
 use crate::engine::{Batch, Space, View};
-use crate::overlay::newest_before;
 use crate::record::{decode_number, meta_key};
+use crate::version::newest_before;
 use crate::{ModuleId, StoreError, Table, TableKind, key};
 
 /// Undo records are cut into rows of this length, bytes.

@@ -8,10 +8,9 @@ use bitcoin::BlockHash;
 use paraffin_primitives::{BlockId, Height};
 
 use crate::digest::{Digest, ModuleDigest, cumulative_digest};
-use crate::engine::{Batch, Space, View};
+use crate::engine::{Batch, Run, Space, View};
 use crate::overlay::{BlockEnd, ModuleOverlay, ROW_OVERHEAD};
 use crate::record::{ModuleEntry, ModuleState, StoredBlock, UNDONE_MAX, UndoneBlock, decode_number, meta_key};
-use crate::run::Run;
 use crate::snapshot::{Published, stored_block, undone_blocks};
 use crate::store::Inner;
 use crate::undo::{self, UndoWriter};

@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 
 use super::socket_path::SocketPath;
 use super::{ControlError, Line, NAME, Request};
-use crate::export::{ExportRequest, RowsProgress};
+use crate::rows_file::{ExportRequest, RowsProgress};
 
 /// Longest line of an answer, in bytes.
 const LINE_BYTES_MAX: u64 = 64 << 10;

@@ -17,7 +17,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::socket_path::SocketPath;
 use super::{ControlError, Line, NAME, Request};
-use crate::export::{self, ExportRequest};
+use crate::rows_file::{self, ExportRequest};
 use crate::snapshot::{self, Pace};
 
 /// Longest request, in bytes.
@@ -181,7 +181,7 @@ impl Work {
         let (store, network, file) = (self.store.clone(), self.network, request.file.clone());
         tracing::info!(file = %file.display(), "rows are being exported; indexing and answers go on");
         let work = move |given_up: &AtomicBool, progress: &watch::Sender<Option<Line>>| {
-            export::write(&store, network, &request, given_up, &mut |now| {
+            rows_file::write(&store, network, &request, given_up, &mut |now| {
                 progress.send_replace(Some(Line::Rows(now)));
             })
         };

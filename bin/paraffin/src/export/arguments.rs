@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use paraffin_primitives::AlkaneId;
 
-use super::{DatasetName, ExportRequest};
+use crate::rows_file::{DatasetName, ExportRequest};
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]

@@ -12,7 +12,6 @@ use super::run::world;
 use super::trace::{entry, trace_to_proto};
 use super::{ViewContext, ViewError, outpoint_to_proto};
 use crate::codec::{Artifact, Protostone, VarintList, decode_protostones};
-use crate::native::patches;
 use crate::proto::alkanes::{
     ProtostoneExecution, SimulateBlockRequest, SimulateBlockResponse, SimulateProtostonesRequest,
     SimulateTransactionRequest, SimulateTransactionResponse, StorageOverride, TouchedStorage as Touched, VoutBalances,
@@ -20,7 +19,7 @@ use crate::proto::alkanes::{
 use crate::proto::{self, DecodeError, Request, alkane_id};
 use crate::protorune::{Ledger, Placed, Void, overflow_text, varint_text};
 use crate::touched::TouchedStorage;
-use crate::{SavedSheet, Sheet, SheetOverflow, StateKey, Trace, TraceEvent, Transfer, World};
+use crate::{SavedSheet, Sheet, SheetOverflow, StateKey, Trace, TraceEvent, Transfer, World, patches};
 
 pub(super) use made_up::block_wanted;
 

@@ -9,9 +9,9 @@ use paraffin_log::{Log, LogError};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{StreamState, checked};
 use crate::journal::{self, JournalError, Record};
-use crate::service::{EventsError, EventsPage, IngestError, Options, Shared, StoredEvent};
+use crate::service::{EventsError, EventsPage, IngestError, Options, Shared, StoredEvent, checked};
+use crate::stream_state::StreamState;
 use crate::writer::{Batch, SharedLog, Writer};
 
 /// Requests that may wait for the writer; further ones wait outside.

@@ -24,9 +24,9 @@ use super::follow::{Follower, StreamItem};
 use super::publish::{Outgoing, publish};
 use super::{NatsOptions, StreamError, page};
 use crate::book_file;
-use crate::durable::{StreamState, checked};
 use crate::journal::JournalError;
-use crate::service::{EventsError, EventsPage, IngestError, Options, Shared};
+use crate::service::{EventsError, EventsPage, IngestError, Options, Shared, checked};
+use crate::stream_state::StreamState;
 
 /// Requests that publish at once; further ones wait.
 const PUBLISHERS: usize = 4;

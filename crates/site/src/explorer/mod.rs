@@ -8,6 +8,7 @@ mod chain;
 mod chart;
 mod contracts;
 mod feed;
+mod history;
 mod markets;
 mod ordinals;
 mod overview;

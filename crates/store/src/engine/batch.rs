@@ -2,8 +2,8 @@
 
 use fjall::OwnedWriteBatch;
 
+use super::run::{CollectedRows, Run};
 use super::{Bytes, Engine, Space};
-use crate::run::{CollectedRows, Run};
 
 impl Engine {
     /// An empty batch.

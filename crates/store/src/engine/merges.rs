@@ -257,8 +257,8 @@ mod tests {
 
     use super::*;
     use crate::MemorySplit;
+    use crate::engine::run::{CollectedRows, Run};
     use crate::engine::{Bytes, Engine, View};
-    use crate::run::{CollectedRows, Run};
 
     /// Value of each of the keys 0 to 99, the same in all keyspaces.
     type Rows = BTreeMap<u8, u32>;

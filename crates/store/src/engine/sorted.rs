@@ -7,9 +7,9 @@ use std::thread;
 
 use fjall::PersistMode;
 
+use super::run::{RedoFile, RedoWriter, Run, discard_unfinished};
 use super::{COMMIT_KEY, Engine, Space, classify};
 use crate::StoreError;
-use crate::run::{RedoFile, RedoWriter, Run, discard_unfinished};
 
 /// Takes the next of sorted rows: key, value.
 pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::MemorySplit;
     use crate::engine::Bytes;
-    use crate::run::CollectedRows;
+    use crate::engine::run::CollectedRows;
 
     fn open(folder: &Path) -> Result<Arc<Engine>, StoreError> {
         Engine::open(folder, MemorySplit::of(MemorySplit::FLOOR)?).map(Arc::new)

@@ -9,9 +9,8 @@ use parking_lot::Mutex;
 use super::held::{HeldKeys, read_keys};
 use super::layer::{KeyMap, KeyedLayer, Order, SlotIndex, order, scan_layers};
 use super::{BlockEnd, Lookup, ROW_OVERHEAD};
-use crate::engine::{Batch, Bytes, Space, View};
+use crate::engine::{Batch, Bytes, EachChange, RunPart, Space, View};
 use crate::key::{self, PREFIX_LEN};
-use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, TableKind};
 
 /// Bytes that a row costs beside its key and value: the row itself, its slot in the map, its part of what it takes to sort them.

@@ -5,9 +5,8 @@ use std::mem;
 use std::sync::Arc;
 
 use super::{BlockEnd, ROW_OVERHEAD};
-use crate::engine::{Batch, Bytes, Space, View};
+use crate::engine::{Batch, Bytes, EachChange, RunPart, Space, View};
 use crate::record::{decode_number, meta_key};
-use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, key};
 
 /// Rows from the committed length on.

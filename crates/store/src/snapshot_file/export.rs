@@ -7,10 +7,11 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::frame::{END, Head, MAGIC, PAYLOAD_TARGET, RowWriter};
-use super::{Header, HeaderModule, ORDER, SNAPSHOT_FILE_VERSION, SnapshotFileError, SnapshotProgress, SnapshotSummary};
+use super::header::{Header, HeaderModule, MAGIC};
+use super::{ORDER, SNAPSHOT_FILE_VERSION, SnapshotFileError, SnapshotProgress, SnapshotSummary};
 use crate::content::ContentDigest;
 use crate::engine::{Space, View};
+use crate::frame::{END, Head, PAYLOAD_TARGET, RowWriter};
 use crate::record::{FORMAT_VERSION, ModuleState, decode_store, meta_key};
 use crate::{BlockRecord, Store, StoreError, key};
 

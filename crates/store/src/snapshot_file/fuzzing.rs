@@ -1,7 +1,7 @@
 //! Parts of snapshot files, opened for the fuzz targets.
 
-use super::Header;
-use super::frame::{HEAD_LEN, Head, KEY_MAX, RowReader, RowWriter};
+use super::header::Header;
+use crate::frame::{HEAD_LEN, Head, KEY_MAX, RowReader, RowWriter};
 
 /// The body of a header.
 ///

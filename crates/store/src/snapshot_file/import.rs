@@ -9,11 +9,12 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::export::hash_record;
-use super::frame::{END, END_LEN, HEAD_LEN, HEADER_BODY_MAX, Head, MAGIC, PAYLOAD_MAX, RowReader};
-use super::{Header, ORDER, SNAPSHOT_FILE_VERSION, SnapshotFileError, SnapshotProgress, SnapshotSummary};
+use super::header::{HEADER_BODY_MAX, Header, MAGIC};
+use super::{END_LEN, ORDER, SNAPSHOT_FILE_VERSION, SnapshotFileError, SnapshotProgress, SnapshotSummary};
 use crate::content::ContentDigest;
 use crate::digest::cumulative_digest;
 use crate::engine::{Engine, Space, lock_folder};
+use crate::frame::{END, HEAD_LEN, Head, PAYLOAD_MAX, RowReader};
 use crate::record::{FORMAT_VERSION, StoredBlock, encode_store, meta_key};
 use crate::{BlockRecord, MemorySplit, ModuleSchema, Snapshot, Store, StoreOptions};
 

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::super::alkane::{AlkaneId, Coin, Links, PageOf, change, worth};
 use super::super::chart::{Bar, Caption, Drawing, bars};
-use super::super::markets::history::{Event, Events};
+use super::super::history::{Event, Events};
 use super::super::{Part, Reader, View, text};
 use super::{PairRow, Pairs, Token};
 use crate::api::Call;

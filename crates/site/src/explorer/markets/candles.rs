@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::super::alkane::{AlkaneId, Coin};
 use super::super::chart::{Candle, Caption, Drawing, candles as draw};
+use super::super::history::unix_seconds;
 use super::super::{Part, Reader};
-use super::history::unix_seconds;
 use crate::api::Call;
 use crate::failure::Failure;
 

@@ -2,7 +2,6 @@
 
 mod bitcoin;
 mod candles;
-pub(crate) mod history;
 mod index;
 mod orderbook;
 mod pool;

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::history::unix_seconds;
 use super::super::{Part, Reader, View, text};
-use super::history::unix_seconds;
 use crate::api::Call;
 use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};

@@ -26,7 +26,7 @@ pub(crate) fn ignores_protostones(parameters: &Parameters, txid: &Txid) -> bool 
 }
 
 /// Values that are set in every block, before its transactions.
-pub(super) fn apply(world: &mut World<'_>) {
+pub(crate) fn apply(world: &mut World<'_>) {
     if world.parameters.network != Network::Mainnet || world.height < OWNED_FROM {
         return;
     }

@@ -1,15 +1,5 @@
-//! Header, frames and rows as bytes.
+//! Frames of rows as bytes, in snapshot files and in the redo file of a sorted run.
 
-use bitcoin::BlockHash;
-use bitcoin::hashes::Hash as _;
-use paraffin_primitives::BlockId;
-
-use super::{Header, HeaderModule};
-
-/// First bytes of the file.
-pub(super) const MAGIC: [u8; 8] = *b"PARASNAP";
-/// Longest body of a header: 255 modules with names of 255 bytes fit.
-pub(super) const HEADER_BODY_MAX: usize = 128 * 1024;
 /// Length of a frame's head: keyspace, number, rows, length, checksum.
 pub(crate) const HEAD_LEN: usize = 1 + 8 + 4 + 4 + 4;
 /// A frame ends with the row that takes it past this length.
@@ -17,11 +7,9 @@ pub(crate) const PAYLOAD_TARGET: usize = 1024 * 1024;
 /// Longest payload: the target, and one row with the greatest key and value.
 pub(crate) const PAYLOAD_MAX: usize = PAYLOAD_TARGET + crate::VALUE_LEN_MAX + KEY_MAX + 64;
 /// Longest key of the engine: escaped to at most twice the greatest key, with prefix, end and height.
-pub(super) const KEY_MAX: usize = 2 * crate::KEY_LEN_MAX + 16;
+pub(crate) const KEY_MAX: usize = 2 * crate::KEY_LEN_MAX + 16;
 /// Keyspace number of the last frame.
 pub(crate) const END: u8 = u8::MAX;
-/// Payload of the last frame: rows, digest of the tables, digest of the records.
-pub(super) const END_LEN: usize = 8 + 32 + 32;
 
 /// The first part of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +70,7 @@ pub(crate) struct RowWriter {
 }
 
 impl RowWriter {
-    pub(super) fn row(&mut self, key: &[u8], value: &[u8]) {
+    pub(crate) fn row(&mut self, key: &[u8], value: &[u8]) {
         self.key(key);
         push_number(&mut self.payload, value.len());
         self.payload.extend_from_slice(value);
@@ -128,7 +116,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// The next row; `None` when the bytes are not a row.
-    pub(super) fn next(&mut self) -> Option<(&[u8], &'a [u8])> {
+    pub(crate) fn next(&mut self) -> Option<(&[u8], &'a [u8])> {
         self.next_key()?;
         let len = self.number()?;
         let value = self.take(len)?;
@@ -186,59 +174,6 @@ fn push_number(out: &mut Vec<u8>, mut value: usize) {
     out.push(value as u8);
 }
 
-impl Header {
-    /// The body of the header.
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut out = self.store_format.to_be_bytes().to_vec();
-        push_text(&mut out, &self.network);
-        out.extend_from_slice(&self.tip.height.to_be_bytes());
-        out.extend_from_slice(self.tip.hash.as_byte_array());
-        out.extend_from_slice(&self.cumulative);
-        for module in &self.modules {
-            out.push(module.id);
-            out.extend_from_slice(&module.version.to_be_bytes());
-            push_text(&mut out, &module.name);
-        }
-        out
-    }
-
-    /// `None` when the bytes are not a header.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (store_format, rest) = bytes.split_first_chunk::<4>()?;
-        let (network, rest) = split_text(rest)?;
-        let (height, rest) = rest.split_first_chunk::<4>()?;
-        let (hash, rest) = rest.split_first_chunk::<32>()?;
-        let (cumulative, mut rest) = rest.split_first_chunk::<32>()?;
-        let mut modules = Vec::new();
-        while let Some((id, after)) = rest.split_first() {
-            let (version, after) = after.split_first_chunk::<4>()?;
-            let (name, after) = split_text(after)?;
-            modules.push(HeaderModule { id: *id, version: u32::from_be_bytes(*version), name });
-            rest = after;
-        }
-        Some(Self {
-            store_format: u32::from_be_bytes(*store_format),
-            network,
-            tip: BlockId { height: u32::from_be_bytes(*height), hash: BlockHash::from_byte_array(*hash) },
-            cumulative: *cumulative,
-            modules,
-        })
-    }
-}
-
-fn push_text(out: &mut Vec<u8>, text: &str) {
-    // Names of networks and modules are constants of the program, far shorter than 255 bytes.
-    let bytes = &text.as_bytes()[..text.len().min(255)];
-    out.push(bytes.len() as u8);
-    out.extend_from_slice(bytes);
-}
-
-fn split_text(bytes: &[u8]) -> Option<(String, &[u8])> {
-    let (len, rest) = bytes.split_first()?;
-    let (text, rest) = rest.split_at_checked(usize::from(*len))?;
-    Some((String::from_utf8(text.to_vec()).ok()?, rest))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,21 +210,9 @@ mod tests {
     }
 
     #[test]
-    fn a_head_and_a_header_come_back() {
+    fn a_head_comes_back() {
         let head = Head::new(3, u64::MAX - 5, 77, b"payload");
         assert_eq!(Head::decode(&head.encode()), head);
         assert!(head.fits(b"payload") && !head.fits(b"paylaod"));
-        let header = Header {
-            store_format: 1,
-            network: "signet".to_owned(),
-            tip: BlockId { height: 5, hash: BlockHash::from_byte_array([3; 32]) },
-            cumulative: [4; 32],
-            modules: vec![HeaderModule { id: 1, version: 2, name: "bitcoin".to_owned() }],
-        };
-        let bytes = header.encode();
-        assert_eq!(Header::decode(&bytes), Some(header.clone()));
-        for len in 0..bytes.len() {
-            assert_ne!(Header::decode(&bytes[..len]).as_ref(), Some(&header), "{len}");
-        }
     }
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::super::alkane::{AlkaneId, Coin};
-use super::super::{Reader, text};
+use super::alkane::{AlkaneId, Coin};
+use super::{Reader, text};
 use crate::html::moment;
 
 /// A page of a history.

@@ -8,8 +8,8 @@ mod redo;
 
 use std::thread;
 
+use super::{Bytes, Space};
 use crate::StoreError;
-use crate::engine::{Bytes, Space};
 
 pub(crate) use redo::{RedoFile, RedoWriter, discard_unfinished};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 use crate::engine::Space;
-use crate::snapshot_file::frame::{END, HEAD_LEN, Head, PAYLOAD_MAX, PAYLOAD_TARGET, RowReader, RowWriter};
+use crate::frame::{END, HEAD_LEN, Head, PAYLOAD_MAX, PAYLOAD_TARGET, RowReader, RowWriter};
 
 const MAGIC: [u8; 8] = *b"PARAREDO";
 const VERSION: u32 = 1;
