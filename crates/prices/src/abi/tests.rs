@@ -19,7 +19,7 @@ fn slot0_of(sqrt_price: U256, tick: i64) -> Vec<u8> {
 fn selectors_are_the_hashes_of_the_signatures() {
     for (selector, signature) in [
         (SLOT0, "slot0()"),
-        (OBSERVE, "observe(uint32[])"),
+        (functions::observeCall::SELECTOR, "observe(uint32[])"),
         (TOKEN0, "token0()"),
         (TOKEN1, "token1()"),
         (DECIMALS, "decimals()"),
