@@ -64,6 +64,29 @@ fn slot0_tells_price_and_tick_of_either_sign() {
 }
 
 #[test]
+fn every_word_of_slot0_has_a_type() {
+    let word = |index: usize, value: U256| {
+        let mut words =
+            [U256::from(1) << 96, U256::ZERO, U256::ZERO, U256::from(1), U256::from(1), U256::ZERO, U256::ZERO];
+        words[index] = value;
+        slot0(&encode(&words))
+    };
+    for (index, bits, name) in [
+        (2, 16, "observationIndex"),
+        (3, 16, "observationCardinality"),
+        (4, 16, "observationCardinalityNext"),
+        (5, 32, "feeProtocol"),
+        (6, 1, "unlocked"),
+    ] {
+        let most = (U256::from(1) << bits) - U256::from(1);
+        assert!(word(index, most).is_ok(), "{name}");
+        assert_eq!(word(index, most + U256::from(1)), Err(AbiError::Range(name)));
+        assert_eq!(word(index, U256::MAX), Err(AbiError::Range(name)));
+    }
+    assert_eq!(word(5, U256::from(u32::MAX)).map(|slot0| slot0.fee_protocol), Ok(u32::MAX));
+}
+
+#[test]
 fn an_answer_of_another_length_is_refused() {
     let whole = slot0_of(U256::from(1) << 96, 5);
     assert_eq!(slot0(&[]), Err(AbiError::Empty));

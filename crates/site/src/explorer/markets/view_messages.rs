@@ -1,4 +1,5 @@
-//! Messages of the pool index (`proto/cryptoswap.proto`) for the page of the BTC/USD pool, with the fields that it reads.
+//! Messages of the pool index (`proto/cryptoswap.proto`) for the page of the BTC/USD pool, with the fields that it reads. The
+//! generated types belong to a crate of this one's own layer.
 
 use data_encoding::HEXLOWER;
 use prost::Message;
