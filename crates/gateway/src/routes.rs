@@ -333,7 +333,6 @@ mod tests {
         text.split_whitespace().map(ToOwned::to_owned).collect()
     }
 
-    /// row GW21
     #[test]
     fn escapes_are_two_digits_of_either_case_and_make_utf_8() {
         for (written, read) in
@@ -349,6 +348,7 @@ mod tests {
         assert_eq!(written, "/aZ0-_%2E%7E%2F%25%C3%BC");
     }
 
+    /// row GW21
     #[test]
     fn every_path_of_the_surface_table_is_known() {
         use Credential::{HeaderBelowMain, HeaderOrAnonymous, HeaderOrOrigin, HeaderOriginOrAnonymous, Missing, Open};
