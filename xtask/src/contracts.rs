@@ -198,10 +198,7 @@ fn build(root: &Path, toolchain: &Toolchain) -> Outcome<BTreeMap<String, Vec<u8>
 }
 
 fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 /// One hash over everything that the modules are made of: sources, manifests and the lock file, by path.

@@ -1,7 +1,6 @@
 //! A node that has the chain and makes each block when it is asked for: what Bitcoin Core answers to a first import, over HTTP.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bitcoin::BlockHash;
 use bitcoin::consensus::serialize;
+use bitcoin::hex::DisplayHex as _;
 use serde_json::{Value, json};
 
 use super::chain::{Chain, Made};
@@ -143,10 +143,7 @@ impl Node {
                     return Ok(json!({"confirmations": tip - height + 1, "height": height}));
                 }
                 let header = self.header(height).ok_or(unknown)?;
-                json!(header.iter().fold(String::new(), |mut text, byte| {
-                    let _ = write!(text, "{byte:02x}");
-                    text
-                }))
+                json!(header.to_lower_hex_string())
             }
             _ => return Err((-32_601, "Method not found")),
         })

@@ -2,6 +2,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -78,12 +79,8 @@ impl ApiKey {
     }
 
     fn digits(&self) -> [u8; 2 * KEY_BYTES] {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut digits = [0; 2 * KEY_BYTES];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = DIGITS[usize::from(byte >> 4)];
-            pair[1] = DIGITS[usize::from(byte & 15)];
-        }
+        HEXLOWER.encode_mut(&self.0, &mut digits);
         digits
     }
 }
@@ -97,19 +94,8 @@ impl FromStr for ApiKey {
             return Err(ParseApiKeyError);
         }
         let mut bytes = [0; KEY_BYTES];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = 16 * hex_digit(pair[0])? + hex_digit(pair[1])?;
-        }
+        HEXLOWER_PERMISSIVE.decode_mut(digits, &mut bytes).map_err(|_| ParseApiKeyError)?;
         Ok(Self(bytes))
-    }
-}
-
-fn hex_digit(digit: u8) -> Result<u8, ParseApiKeyError> {
-    match digit {
-        b'0'..=b'9' => Ok(digit - b'0'),
-        b'a'..=b'f' => Ok(digit - b'a' + 10),
-        b'A'..=b'F' => Ok(digit - b'A' + 10),
-        _ => Err(ParseApiKeyError),
     }
 }
 

@@ -21,7 +21,7 @@ async fn the_file_holds_a_digest_and_never_the_key() {
     store.record_use(support::request(Used::Key(created.record.id), created.record.account), NOW);
     store.close().await.unwrap();
     let text = created.key.reveal();
-    let bytes: Vec<u8> = (0..32).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
+    let bytes = data_encoding::HEXLOWER.decode(text.as_bytes()).unwrap();
     let mut seen = 0;
     for entry in std::fs::read_dir(database.path().parent().unwrap()).unwrap() {
         let content = match std::fs::read(entry.unwrap().path()) {

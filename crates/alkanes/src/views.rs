@@ -12,6 +12,7 @@ mod run;
 mod runes;
 mod token;
 mod token_cache;
+mod token_order;
 mod token_query;
 mod trace;
 mod transaction;
@@ -33,6 +34,7 @@ pub use token::{
     LIQUIDITY_DECIMALS, Mints, TokenFacts, TokenWords, entered_by, token_facts, token_numbers, token_words,
 };
 pub use token_cache::{TokenCache, TokenMoment, TokenNames};
+pub use token_order::TokenKey;
 pub use token_query::TokenQuery;
 pub use trace::{trace_from_proto, trace_to_proto};
 pub use unwrap::{PendingPayment, pending_unwraps};

@@ -1,6 +1,7 @@
 //! All pools as of the end of a block, valued in satoshis.
 
 mod cache;
+mod charts;
 #[cfg(test)]
 mod fake;
 mod list;
@@ -21,6 +22,7 @@ use std::sync::{Arc, OnceLock};
 use paraffin_primitives::{AlkaneId, BlockId, Height};
 
 pub use cache::MarketBooks;
+pub use charts::ChartQuery;
 pub use list::{PoolOrder, PoolQuery, PoolTotals};
 pub use moment::ContractHistory;
 pub use paths::{PoolPath, PoolPaths};

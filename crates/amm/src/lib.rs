@@ -36,8 +36,8 @@ mod trades;
 
 pub use blocks::{PoolEvent, with_reserves};
 pub use book::{
-    BookPool, BookRules, ContractHistory, Dollars, MarketBook, MarketBooks, PoolOrder, PoolPath, PoolPaths, PoolQuery,
-    PoolTotals, PoolWorth, Position, TokenPrice, TokenWorth, UnitPrice, WHOLE,
+    BookPool, BookRules, ChartQuery, ContractHistory, Dollars, MarketBook, MarketBooks, PoolOrder, PoolPath, PoolPaths,
+    PoolQuery, PoolTotals, PoolWorth, Position, TokenPrice, TokenWorth, UnitPrice, WHOLE,
 };
 pub use calendar::Timeframe;
 pub use calls::{Call, calls};

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -110,20 +111,12 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether a byte needs no percent-encoding in a path segment or query.
-fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte)
-}
+/// What is percent-encoded in a path segment or query.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
 /// Appends a text, percent-encoded.
 pub(crate) fn encode(path: &mut String, text: &str) {
-    for byte in text.bytes() {
-        if is_plain(byte) {
-            path.push(byte.into());
-        } else {
-            let _ = write!(path, "%{byte:02X}");
-        }
-    }
+    path.extend(utf8_percent_encode(text, ESCAPED));
 }
 
 /// Removes the envelope of an answer.

@@ -13,6 +13,7 @@ use paraffin_cryptoswap::proto::{
     AlkaneId, GetBlockSummaryRequest, GetBlockSummaryResponse, GetPoolStateResponse, GetSwapsRequest, GetSwapsResponse,
     QuoteRequest, QuoteResponse,
 };
+use paraffin_cryptoswap::{PoolIndex, Slot};
 use paraffin_primitives::Height;
 
 const SEED: u64 = 11;
@@ -130,4 +131,24 @@ fn quotes_are_paid(chain: &Chain) {
         compared += 1;
     }
     assert!(compared >= 10, "{compared} of {} trades", swaps.total);
+}
+
+#[test]
+fn routes_go_through_trusted_pools_that_trade_and_whose_curve_rests() {
+    let chain = Chain::of_market(SEED, HEIGHT);
+    let other = paraffin_primitives::AlkaneId { block: 4, tx: 1 };
+    let mut heights = [0; 2];
+    for height in 0..=HEIGHT {
+        let index = PoolIndex::at(&chain.store.snapshot(), height);
+        let serves = index
+            .state(POOL)
+            .unwrap()
+            .is_some_and(|state| !state.is_killed() && !state.is_ramping(height) && !state.number(Slot::D).is_zero());
+        let routes = index.routes(&[other, POOL]).unwrap();
+        let ids: Vec<_> = routes.iter().map(|route| route.id).collect();
+        assert_eq!(ids, if serves { vec![POOL] } else { vec![] }, "{height}");
+        assert!(index.routes(&[other]).unwrap().is_empty(), "{height}: the pool is not trusted");
+        heights[usize::from(serves)] += 1;
+    }
+    assert!(heights.iter().all(|count| *count > 0), "{heights:?}");
 }

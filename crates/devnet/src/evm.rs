@@ -5,6 +5,7 @@
 //! the seed; the same seed gives the same prices at the same times, whenever the endpoint was started. Every block can be queried,
 //! unless [`EvmOptions::archive_blocks`] forgets old ones as a pruned node does.
 
+mod abi;
 mod answers;
 mod server;
 mod walk;

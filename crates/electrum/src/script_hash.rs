@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bitcoin::hashes::{Hash as _, HashEngine as _, sha256};
-use bitcoin::hex::FromHex as _;
+use bitcoin::hex::{DisplayHex as _, FromHex as _};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::{Serialize, Serializer};
 
@@ -15,7 +15,9 @@ pub struct ScriptHash(pub [u8; 32]);
 
 impl fmt::Display for ScriptHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().rev().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        let mut bytes = self.0;
+        bytes.reverse();
+        bytes.as_hex().fmt(formatter)
     }
 }
 
@@ -47,7 +49,7 @@ pub struct Status(pub [u8; 32]);
 
 impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        self.0.as_hex().fmt(formatter)
     }
 }
 

@@ -1,4 +1,5 @@
 use paraffin_access::ApiKey;
+use percent_encoding::percent_decode_str;
 
 /// Hex runs at least this long are treated as keys, possibly mistyped ones.
 const SUSPICIOUS_RUN: usize = 24;
@@ -39,22 +40,7 @@ fn redact_but(text: &str, may_stay: impl Fn(usize) -> bool) -> String {
 /// escaped again, and keys redacted. Hashes are cut as well: a key followed by other digits can look like one, and a log of requests
 /// does not need whole hashes.
 pub(crate) fn redacted_path(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let digit = |index: usize| char::from(*tail.get(index)?).to_digit(16);
-        match (first, digit(0).zip(digit(1))) {
-            (b'%', Some((high, low))) => {
-                bytes.push((high * 16 + low) as u8);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = tail;
-            }
-        }
-    }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = percent_decode_str(path).decode_utf8_lossy();
     // A one-time sign-in token of the console follows.
     let mut segments = text.split('/').filter(|segment| !segment.is_empty());
     if segments.next() == Some("console") && segments.next() == Some("link") {

@@ -1,8 +1,9 @@
 //! Parses all paths (docs/api.md).
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
 use paraffin_access::{ApiKey, RESERVED_SINCE, RESERVED_WORDS};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::describe::Description;
 use crate::errors::rpc_code;
@@ -295,34 +296,19 @@ fn decode(path: &str) -> Vec<String> {
 
 /// Percent-decodes one piece of a path or query; `None` for a broken escape or text that is not UTF-8.
 pub fn decode_segment(segment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        if first == b'%' {
-            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
-            if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-                return None;
-            }
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &tail[2..];
-        } else {
-            bytes.push(first);
-            rest = tail;
-        }
+    // The library leaves a broken escape as it is.
+    let is_whole =
+        |after: &str| after.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    if !segment.split('%').skip(1).all(is_whole) {
+        return None;
     }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(segment).decode_utf8().ok().map(Cow::into_owned)
 }
 
 /// Percent-encodes everything but letters, digits, `-` and `_`, so that the text stays one piece of a path or query.
 pub fn push_encoded(text: &str, into: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
-            into.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(into, "%{byte:02X}");
-        }
-    }
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+    into.extend(utf8_percent_encode(text, ESCAPED));
 }
 
 #[cfg(test)]
@@ -345,6 +331,21 @@ mod tests {
 
     fn segments(text: &str) -> Vec<String> {
         text.split_whitespace().map(ToOwned::to_owned).collect()
+    }
+
+    #[test]
+    fn escapes_are_two_digits_of_either_case_and_make_utf_8() {
+        for (written, read) in
+            [("", ""), ("a+b c", "a+b c"), ("%2F%2f%25", "//%"), ("%252F", "%2F"), ("%C3%BCü", "üü"), ("%00", "\0")]
+        {
+            assert_eq!(decode_segment(written).as_deref(), Some(read), "{written}");
+        }
+        for broken in ["%", "%4", "a%", "%%41", "%+1", "% 1", "%zz", "%4é", "%é", "%ff", "%C3", "%41%"] {
+            assert_eq!(decode_segment(broken), None, "{broken}");
+        }
+        let mut written = String::from("/");
+        push_encoded("aZ0-_.~/%ü", &mut written);
+        assert_eq!(written, "/aZ0-_%2E%7E%2F%25%C3%BC");
     }
 
     /// row GW21

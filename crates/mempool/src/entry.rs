@@ -3,6 +3,7 @@
 use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::{OutPoint, Script, Transaction, TxOut, Txid, Wtxid};
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -194,12 +195,6 @@ pub(crate) struct HexOf<'b>(pub(crate) &'b [u8]);
 
 impl Serialize for HexOf<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = String::with_capacity(self.0.len() * 2);
-        for byte in self.0 {
-            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            text.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-        serializer.serialize_str(&text)
+        serializer.serialize_str(&HEXLOWER.encode(self.0))
     }
 }

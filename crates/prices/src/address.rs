@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An address of 20 bytes; text is `0x` and 40 hex digits of either case.
@@ -26,7 +27,7 @@ impl FromStr for EvmAddress {
 impl fmt::Display for EvmAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("0x")?;
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        HEXLOWER.encode_display(&self.0).fmt(formatter)
     }
 }
 

@@ -2,6 +2,8 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use data_encoding::HEXLOWER;
+
 /// The number of a trace, not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceId(pub [u8; 16]);
@@ -12,13 +14,13 @@ pub struct SpanId(pub [u8; 8]);
 
 impl fmt::Display for TraceId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        HEXLOWER.encode_display(&self.0).fmt(formatter)
     }
 }
 
 impl fmt::Display for SpanId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        HEXLOWER.encode_display(&self.0).fmt(formatter)
     }
 }
 

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use data_encoding::HEXLOWER;
+
 use crate::ids::{SpanId, TraceId};
 
 /// Length of the header in version 00.
@@ -43,17 +45,10 @@ impl fmt::Display for Traceparent {
     }
 }
 
-/// `N` bytes of lower-case hex digits.
+/// `N` bytes of as many pairs of lower-case hex digits.
 fn digits<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
     let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
+    HEXLOWER.decode_mut(text, &mut bytes).ok()?;
     Some(bytes)
 }
 

@@ -17,6 +17,7 @@ mod deployment;
 mod descriptor;
 mod error;
 mod fee_rate;
+mod gap_scan;
 mod intent;
 pub mod ledger;
 mod plan;
@@ -31,6 +32,7 @@ pub use deployment::{Deployment, DeploymentPlan, plan_deployment, plan_recovery,
 pub use descriptor::{AccountError, ScriptChain, parse_account};
 pub use error::PlanError;
 pub use fee_rate::{FeeRate, ParseFeeRateError};
+pub use gap_scan::{GapScan, TooManyKeys};
 pub use intent::{FRBTC, Intent, Recipient, UNWRAP_OPCODE, WRAP_OPCODE, mint, unwrap, wrap};
 pub use plan::{Plan, PlannedInput, PlannedOutput, Role, SpendPath, Warning, plan};
 pub use select::Funds;

@@ -187,14 +187,14 @@ impl PoolIdentity {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use bitcoin::Txid;
     use bitcoin::hashes::Hash as _;
 
     use super::*;
     use crate::{Action, ChainPosition, Event, Figures, PoolRecord, PoolState, PoolWorth};
 
-    fn pool(number: u128, name: &str, tvl: Option<u128>) -> BookPool {
+    pub(in crate::book) fn pool(number: u128, name: &str, tvl: Option<u128>) -> BookPool {
         let id = |tx| AlkaneId { block: 2, tx };
         let identity = PoolIdentity {
             id: id(number),
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    fn numbers(pools: &[&BookPool]) -> Vec<u128> {
+    pub(in crate::book) fn numbers(pools: &[&BookPool]) -> Vec<u128> {
         pools.iter().map(|pool| pool.record.pool.id.tx).collect()
     }
 

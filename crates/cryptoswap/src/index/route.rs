@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use paraffin_amm::routing::{Formula, FormulaPool};
-use paraffin_primitives::Height;
+use paraffin_primitives::{AlkaneId, Height};
 use ruint::aliases::U256;
 
-use super::{PoolRecord, PoolState, Slot};
+use super::{IndexError, PoolIndex, PoolRecord, PoolState, Slot};
 use crate::math::{Coin, MathError, Pool};
 
 /// The exchange function of a pool in one block.
@@ -55,6 +55,23 @@ impl Formula for PoolFormula {
             if self.suffices(index, middle, wanted) { enough = middle } else { short = middle }
         }
         (self.amount_out(index, enough)? >= wanted).then_some(enough)
+    }
+}
+
+impl PoolIndex {
+    /// The pools that routes may go through: of those whose contracts are `trusted` (a third party's contract can claim to be any pool)
+    /// the ones of which [`PoolRecord::for_routes`] makes one, in that order.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn routes(&self, trusted: &[AlkaneId]) -> Result<Vec<FormulaPool>, IndexError> {
+        let mut routes = Vec::new();
+        for id in trusted {
+            if let (Some(record), Some(state)) = (self.pool(*id)?, self.state(*id)?) {
+                routes.extend(record.for_routes(&state, self.height()));
+            }
+        }
+        Ok(routes)
     }
 }
 

@@ -152,7 +152,7 @@ impl Account {
             Ok(match scripts {
                 Ok(scripts) => Ok(Self::of(index, scripts, &view)?),
                 Err(ScanError::Read(error)) => return Err(error),
-                Err(ScanError::TooManyScripts) => Err(ApiError::invalid(format!(
+                Err(ScanError::TooManyScripts(_)) => Err(ApiError::invalid(format!(
                     "account has more than {keys_max} addresses or keys: ask for parts of it, as descriptors"
                 ))),
                 Err(ScanError::NoMemory) => Err(ApiError::panicked()),

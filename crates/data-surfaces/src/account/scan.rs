@@ -1,16 +1,10 @@
-//! Scan for the used scripts of an account.
-
-use std::collections::HashSet;
+//! Scan for the used scripts of an account: which ones are looked at is [`GapScan`]'s to say.
 
 use bitcoin::ScriptBuf;
-use bitcoin::secp256k1::Secp256k1;
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey, ScriptTotals};
-use paraffin_wallet::ScriptChain;
+use paraffin_wallet::{GapScan, ScriptChain, TooManyKeys};
 
 use paraffin_gateway::interrupt::Interrupt;
-
-/// Unused scripts in a row after which a chain of addresses is taken to be at its end (docs/decisions/0009-accounts.md).
-const GAP_LIMIT: u32 = 20;
 
 /// Memory of a used script, bytes, about.
 const USED_SCRIPT_BYTES: usize = 320;
@@ -29,8 +23,8 @@ pub(super) struct UsedScript {
 pub(super) enum ScanError {
     #[error("{0}")]
     Read(#[from] ReadError),
-    #[error("the account has more scripts or keys than one answer looks at")]
-    TooManyScripts,
+    #[error("{0}")]
+    TooManyScripts(#[from] TooManyKeys),
     #[error("there is no memory for more scripts")]
     NoMemory,
     #[error("the deadline has passed")]
@@ -52,38 +46,22 @@ pub(super) fn used_scripts(
     is_pending: impl Fn(&ScriptKey) -> bool,
     bounds: &Bounds<'_>,
 ) -> Result<Vec<UsedScript>, ScanError> {
-    let secp = Secp256k1::verification_only();
+    let mut scan = GapScan::new(branches, bounds.keys_max);
     let mut used = Vec::new();
-    let mut seen = HashSet::new();
-    let mut derived = 0;
-    for branch in branches {
-        let mut unused = 0;
-        for position in 0.. {
-            if bounds.interrupt.is_over() {
-                return Err(ScanError::TimedOut);
+    loop {
+        if bounds.interrupt.is_over() {
+            return Err(ScanError::TimedOut);
+        }
+        let Some(script) = scan.next_script()? else { return Ok(used) };
+        let key = ScriptKey::from_script(&script);
+        let totals = index.script_totals(&key)?;
+        if totals.tx_count == 0 && !is_pending(&key) {
+            scan.found_unused();
+        } else if scan.found_used(&script) {
+            if !bounds.interrupt.keep(USED_SCRIPT_BYTES) {
+                return Err(ScanError::NoMemory);
             }
-            let Some(script) = branch.script(&secp, position) else { break };
-            derived += branch.keys();
-            if derived > bounds.keys_max {
-                return Err(ScanError::TooManyScripts);
-            }
-            let key = ScriptKey::from_script(&script);
-            let totals = index.script_totals(&key)?;
-            if totals.tx_count == 0 && !is_pending(&key) {
-                unused += 1;
-                if unused >= GAP_LIMIT {
-                    break;
-                }
-                continue;
-            }
-            unused = 0;
-            if seen.insert(*key.digest()) {
-                if !bounds.interrupt.keep(USED_SCRIPT_BYTES) {
-                    return Err(ScanError::NoMemory);
-                }
-                used.push(UsedScript { script, key, totals });
-            }
+            used.push(UsedScript { script, key, totals });
         }
     }
-    Ok(used)
 }

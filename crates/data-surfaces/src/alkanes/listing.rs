@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use paraffin_alkanes::views::{TokenQuery, ViewError};
+use paraffin_alkanes::views::{TokenKey, TokenQuery, ViewError};
 use paraffin_alkanes::{Creation, Order};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
@@ -119,41 +119,29 @@ fn listed(
             let order = if ascending { Order::Oldest } else { Order::Newest };
             part.of(creations(moment, order, part.offset.saturating_add(limit))?)
         }
-        SortBy::Holders => {
-            let mut keyed = Vec::new();
-            for creation in creations(moment, Order::Newest, usize::MAX)? {
-                moment.check()?;
-                keyed.push((moment.state.holder_counts(creation.id)?.scripts, creation));
-            }
-            sorted(keyed, ascending, part)
-        }
-        SortBy::Volume => {
-            // A token without trades sorts below all others.
-            let volumes = |id| pricing.map(|pricing| pricing.book.volumes_of_token(id));
-            let all = creations(moment, Order::Newest, usize::MAX)?.into_iter();
-            sorted(all.map(|creation| (volumes(creation.id), creation)).collect(), ascending, part)
-        }
-        SortBy::Name => {
-            let mut keyed = Vec::new();
-            for creation in creations(moment, Order::Newest, usize::MAX)? {
-                let name = words(moment, creation)?.name.as_ref().map(|name| name.to_lowercase());
-                // Tokens without a name sort last in either direction.
-                keyed.push((name.is_none(), name, creation));
-            }
-            keyed.sort_by(|one, other| {
-                let by_name = if ascending { one.1.cmp(&other.1) } else { other.1.cmp(&one.1) };
-                one.0.cmp(&other.0).then(by_name)
-            });
-            part.of(keyed.into_iter().map(|(_, _, creation)| creation).collect())
-        }
+        SortBy::Holders => sorted(moment, ascending, part, |creation| {
+            moment.check()?;
+            Ok(TokenKey::Holders(moment.state.holder_counts(creation.id)?.scripts))
+        })?,
+        SortBy::Volume => sorted(moment, ascending, part, |creation| {
+            let volumes = pricing.map(|pricing| pricing.book.volumes_of_token(creation.id));
+            Ok(TokenKey::Trade(volumes.unwrap_or_default()))
+        })?,
+        SortBy::Name => sorted(moment, ascending, part, |creation| Ok(TokenKey::name(&*words(moment, creation)?)))?,
     };
     filled(moment, pricing, &creations, total, part)
 }
 
-/// A part of the contracts sorted by their keys, stable by age.
-fn sorted<K: Ord>(mut keyed: Vec<(K, Creation)>, ascending: bool, part: Part) -> Vec<Creation> {
-    keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
-    part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
+/// A part of the contracts sorted by their keys, equal ones from the newest.
+fn sorted(
+    moment: &Moment<'_>,
+    ascending: bool,
+    part: Part,
+    key: impl Fn(Creation) -> Result<TokenKey, ViewError>,
+) -> Result<Vec<Creation>, ViewError> {
+    let all = creations(moment, Order::Newest, usize::MAX)?.into_iter();
+    let keyed = all.map(|creation| Ok((key(creation)?, creation))).collect::<Result<_, ViewError>>()?;
+    Ok(part.of(TokenKey::sort(keyed, ascending)))
 }
 
 fn filled(

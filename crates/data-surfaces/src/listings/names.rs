@@ -43,7 +43,7 @@ pub(super) fn pair_symbol(moment: &MarketMoment<'_>, pool: &PoolIdentity) -> Res
 }
 
 /// Text without control characters and without spaces around it, cut; `None` when nothing is left.
-pub(super) fn printable(text: &str, characters_max: usize) -> Option<String> {
+fn printable(text: &str, characters_max: usize) -> Option<String> {
     let printable: String = text.chars().filter(|character| !character.is_control()).take(characters_max).collect();
     let printable = printable.trim();
     (!printable.is_empty()).then(|| printable.to_owned())

@@ -1,12 +1,21 @@
 //! What the endpoint answers: blocks from their numbers, contracts from the walk.
 
-use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use alloy_primitives::aliases::{I24, I56, U24, U160};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::abi::AbiDecoderConfig;
+use alloy_sol_types::sol_data::{Array, Uint};
+use alloy_sol_types::{SolCall, SolType as _};
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::abi::{
+    decimalsCall, feeCall, feeGrowthGlobal0X128Call, feeGrowthGlobal1X128Call, liquidityCall, observeCall,
+    observeReturn, slot0Call, slot0Return, token0Call, token1Call,
+};
 use super::walk::{GENESIS_TIME, PoolAt, Walk};
 use super::{EVM_BITCOIN_TOKEN, EVM_CHAIN_ID, EVM_POOL, EVM_USD_TOKEN};
 
@@ -16,8 +25,8 @@ const BLOCK_SECONDS: u64 = 12;
 const MEMORY_SECONDS: u64 = 30 * 86_400;
 /// Fee of the pool in parts of a million.
 const FEE_PPM: u64 = 3_000;
-/// The liquidity is two to the power of this many bytes, so that fees for one unit of it are a shift away.
-const LIQUIDITY_BYTES: usize = 5;
+/// The liquidity is two to the power of this, so that fees for one unit of it are a shift away.
+const LIQUIDITY_BITS: usize = 40;
 /// Most calls in one batch.
 const BATCH_MAX: usize = 1_000;
 
@@ -28,8 +37,6 @@ const METHOD_NOT_FOUND: i64 = -32_601;
 const INVALID_PARAMS: i64 = -32_602;
 const SERVER_ERROR: i64 = -32_000;
 const REVERTED: i64 = 3;
-
-type Word = [u8; 32];
 
 /// Why a call is refused: code and message.
 struct Refused(i64, String);
@@ -154,58 +161,64 @@ impl Answers {
         if self.archive_blocks.is_some_and(|archived| head - number > archived) {
             return Err(Refused(SERVER_ERROR, "missing trie node".to_owned()));
         }
-        let words = match to {
+        let answer = match to {
             EVM_POOL => self.pool(&data, block_time(number))?,
             EVM_BITCOIN_TOKEN => token(&data, 8)?,
             EVM_USD_TOKEN => token(&data, 6)?,
             // An address without code answers nothing.
             _ => Vec::new(),
         };
-        Ok(json!(format!("0x{}", HEXLOWER.encode(words.as_flattened()))))
+        Ok(json!(format!("0x{}", HEXLOWER.encode(&answer))))
     }
 
-    fn pool(&self, data: &[u8], time: u64) -> Result<Vec<Word>, Refused> {
+    fn pool(&self, data: &[u8], time: u64) -> Result<Vec<u8>, Refused> {
         let Some((selector, arguments)) = data.split_first_chunk::<4>() else { return Err(reverted("")) };
         let now = self.walk.lock().at(time);
-        Ok(match selector {
-            // slot0()
-            [0x38, 0x50, 0xc7, 0xbd] => {
-                vec![uint(sqrt_price(now.tick)), int(i64::from(now.tick)), uint(0), uint(1), uint(1), uint(0), uint(1)]
-            }
-            // observe(uint32[])
-            [0x88, 0x3b, 0xdb, 0xfd] => self.observe(arguments, time)?,
-            // token0() and token1(), the lower address first
-            [0x0d, 0xfe, 0x16, 0x81] => vec![address_word(EVM_BITCOIN_TOKEN)],
-            [0xd2, 0x12, 0x20, 0xa7] => vec![address_word(EVM_USD_TOKEN)],
-            // liquidity()
-            [0x1a, 0x68, 0x65, 0x02] => vec![uint(1 << (8 * LIQUIDITY_BYTES))],
-            // fee()
-            [0xdd, 0xca, 0x3f, 0x43] => vec![uint(u128::from(FEE_PPM))],
-            // feeGrowthGlobal0X128() and feeGrowthGlobal1X128()
-            [0xf3, 0x05, 0x83, 0x99] => vec![growth(&now, 0)],
-            [0x46, 0x14, 0x13, 0x19] => vec![growth(&now, 1)],
+        Ok(match *selector {
+            slot0Call::SELECTOR => slot0Call::abi_encode_returns(&slot0Return {
+                sqrtPriceX96: U160::from(sqrt_price(now.tick)),
+                tick: I24::unchecked_from(now.tick),
+                observationIndex: 0,
+                observationCardinality: 1,
+                observationCardinalityNext: 1,
+                feeProtocol: 0,
+                unlocked: true,
+            }),
+            observeCall::SELECTOR => self.observe(arguments, time)?,
+            // The lower address first.
+            token0Call::SELECTOR => token0Call::abi_encode_returns(&Address::from(EVM_BITCOIN_TOKEN)),
+            token1Call::SELECTOR => token1Call::abi_encode_returns(&Address::from(EVM_USD_TOKEN)),
+            liquidityCall::SELECTOR => liquidityCall::abi_encode_returns(&(1 << LIQUIDITY_BITS)),
+            feeCall::SELECTOR => feeCall::abi_encode_returns(&U24::from(FEE_PPM)),
+            feeGrowthGlobal0X128Call::SELECTOR => feeGrowthGlobal0X128Call::abi_encode_returns(&growth(&now, 0)),
+            feeGrowthGlobal1X128Call::SELECTOR => feeGrowthGlobal1X128Call::abi_encode_returns(&growth(&now, 1)),
             _ => return Err(reverted("")),
         })
     }
 
     /// `observe`: the sums of ticks so many seconds ago.
-    fn observe(&self, arguments: &[u8], time: u64) -> Result<Vec<Word>, Refused> {
-        let words: Vec<u64> = arguments.chunks(32).map(small).collect::<Option<_>>().ok_or_else(|| reverted(""))?;
-        let Some((&[32, count], ago)) = words.split_first_chunk::<2>() else { return Err(reverted("")) };
-        if usize::try_from(count).ok() != Some(ago.len()) || ago.is_empty() || ago.len() > 100 {
+    fn observe(&self, arguments: &[u8], time: u64) -> Result<Vec<u8>, Refused> {
+        /// Wider than the function's type, so that all that the pool does not remember is refused alike.
+        type Arguments = (Array<Uint<64>>,);
+        let strict = AbiDecoderConfig::new().strict(true);
+        let decoded = Arguments::abi_decode_sequence_with_config(arguments, strict);
+        let (ago,) = decoded.map_err(|_| reverted(""))?;
+        if ago.is_empty() || ago.len() > 100 {
             return Err(reverted(""));
         }
-        let mut answer = vec![uint(64), uint(32 * (u128::from(count) + 3)), uint(u128::from(count))];
         let mut walk = self.walk.lock();
-        for seconds in ago {
+        let mut sums = Vec::new();
+        for seconds in &ago {
             if *seconds > MEMORY_SECONDS || time - GENESIS_TIME < *seconds {
                 return Err(reverted("OLD"));
             }
-            answer.push(int(walk.at(time - seconds).tick_sum));
+            sums.push(I56::unchecked_from(walk.at(time - seconds).tick_sum));
         }
-        answer.push(uint(u128::from(count)));
-        answer.extend(ago.iter().map(|seconds| uint(u128::from(time - GENESIS_TIME - seconds))));
-        Ok(answer)
+        let seconds = ago.iter().map(|seconds| U160::from(time - GENESIS_TIME - seconds));
+        Ok(observeCall::abi_encode_returns(&observeReturn {
+            tickCumulatives: sums,
+            secondsPerLiquidityCumulativeX128s: seconds.collect(),
+        }))
     }
 }
 
@@ -244,16 +257,12 @@ fn sqrt_price(tick: i32) -> u128 {
 }
 
 /// Fees for one unit of liquidity, times 2^128.
-fn growth(pool: &PoolAt, token: usize) -> Word {
-    let mut word = [0; 32];
-    let end = 32 - (16 - LIQUIDITY_BYTES);
-    word[end - 8..end].copy_from_slice(&pool.fees[token].to_be_bytes());
-    word
+fn growth(pool: &PoolAt, token: usize) -> U256 {
+    U256::from(pool.fees[token]) << (128 - LIQUIDITY_BITS)
 }
 
-fn token(data: &[u8], decimals: u128) -> Result<Vec<Word>, Refused> {
-    // decimals()
-    if data == [0x31, 0x3c, 0xe5, 0x67] { Ok(vec![uint(decimals)]) } else { Err(reverted("")) }
+fn token(data: &[u8], decimals: u8) -> Result<Vec<u8>, Refused> {
+    if data == decimalsCall::SELECTOR { Ok(decimalsCall::abi_encode_returns(&decimals)) } else { Err(reverted("")) }
 }
 
 fn reverted(reason: &str) -> Refused {
@@ -267,30 +276,6 @@ fn error(id: &Value, Refused(code, message): &Refused) -> Value {
 
 fn quantity(number: u64) -> Value {
     json!(format!("{number:#x}"))
-}
-
-fn uint(value: u128) -> Word {
-    let mut word = [0; 32];
-    word[16..].copy_from_slice(&value.to_be_bytes());
-    word
-}
-
-fn int(value: i64) -> Word {
-    let mut word = [if value < 0 { 0xff } else { 0 }; 32];
-    word[24..].copy_from_slice(&value.to_be_bytes());
-    word
-}
-
-fn address_word(address: [u8; 20]) -> Word {
-    let mut word = [0; 32];
-    word[12..].copy_from_slice(&address);
-    word
-}
-
-/// A word that fits 64 bits.
-fn small(word: &[u8]) -> Option<u64> {
-    let (high, low) = word.split_last_chunk::<8>()?;
-    (high.len() == 24 && high.iter().all(|byte| *byte == 0)).then(|| u64::from_be_bytes(*low))
 }
 
 fn address(text: Option<&Value>) -> Result<[u8; 20], Refused> {

@@ -1,5 +1,6 @@
 //! Price feeds of Chainlink: US dollars for one unit of a currency, each a contract that answers `latestRoundData()` with five words of 32 bytes.
 
+use data_encoding::HEXLOWER_PERMISSIVE;
 use ruint::aliases::U256;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -39,12 +40,8 @@ pub(crate) fn words(body: &[u8], count: usize) -> Result<Vec<U256>, FeedError> {
     }
     let wrong = FeedError::Form("the contract's answer has another length: its address is not that of a price feed");
     let digits = reply.result.as_str().and_then(|text| text.strip_prefix("0x")).ok_or(wrong.clone())?;
-    if digits.len() != count * WORD * 2 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return Err(wrong);
-    }
-    // All are ASCII, so that they may be cut at any byte.
-    let word = |index: usize| U256::from_str_radix(&digits[index * WORD * 2..(index + 1) * WORD * 2], 16);
-    (0..count).map(word).collect::<Result<_, _>>().map_err(|_| wrong)
+    let bytes = HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok().filter(|bytes| bytes.len() == count * WORD);
+    Ok(bytes.ok_or(wrong)?.chunks_exact(WORD).map(U256::from_be_slice).collect())
 }
 
 /// Decimals of a feed.

@@ -60,19 +60,12 @@ impl MarketMoment<'_> {
         index.markets().list(scope, Some(kind), status).map(Some).map_err(failed)
     }
 
-    /// Those that routes may go through: the ones in this instance's configuration (a third party's contract can claim to be
-    /// any pool), as long as they trade and their curve rests.
+    /// Those that routes may go through, of the ones in this instance's configuration.
     ///
     /// # Errors
     /// The index cannot be read, or the view took too long.
     pub fn cryptoswap_routes(&self) -> Result<Vec<FormulaPool>, ViewError> {
         let Some(index) = self.cryptoswap()? else { return Ok(Vec::new()) };
-        let mut routes = Vec::new();
-        for id in &self.parts.cryptoswap_pools {
-            let Some(record) = index.pool(*id)? else { continue };
-            let Some(state) = index.state(*id)? else { continue };
-            routes.extend(record.for_routes(&state, self.chain.view.height));
-        }
-        Ok(routes)
+        Ok(index.routes(&self.parts.cryptoswap_pools)?)
     }
 }

@@ -185,9 +185,7 @@ impl Sides<'_> {
 }
 
 fn percent_encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
 fn compare(program: &std::path::Path, core: &Core, instance: &Instance, chain: &Chain, has_sats: bool) {

@@ -19,7 +19,7 @@ fn slot0_of(sqrt_price: U256, tick: i64) -> Vec<u8> {
 fn selectors_are_the_hashes_of_the_signatures() {
     for (selector, signature) in [
         (SLOT0, "slot0()"),
-        (OBSERVE, "observe(uint32[])"),
+        (functions::observeCall::SELECTOR, "observe(uint32[])"),
         (TOKEN0, "token0()"),
         (TOKEN1, "token1()"),
         (DECIMALS, "decimals()"),
@@ -61,6 +61,29 @@ fn slot0_tells_price_and_tick_of_either_sign() {
     ] {
         assert!(matches!(slot0(&slot0_of(sqrt_price, tick)), Err(AbiError::Range(_))), "{sqrt_price} {tick}");
     }
+}
+
+#[test]
+fn every_word_of_slot0_has_a_type() {
+    let word = |index: usize, value: U256| {
+        let mut words =
+            [U256::from(1) << 96, U256::ZERO, U256::ZERO, U256::from(1), U256::from(1), U256::ZERO, U256::ZERO];
+        words[index] = value;
+        slot0(&encode(&words))
+    };
+    for (index, bits, name) in [
+        (2, 16, "observationIndex"),
+        (3, 16, "observationCardinality"),
+        (4, 16, "observationCardinalityNext"),
+        (5, 32, "feeProtocol"),
+        (6, 1, "unlocked"),
+    ] {
+        let most = (U256::from(1) << bits) - U256::from(1);
+        assert!(word(index, most).is_ok(), "{name}");
+        assert_eq!(word(index, most + U256::from(1)), Err(AbiError::Range(name)));
+        assert_eq!(word(index, U256::MAX), Err(AbiError::Range(name)));
+    }
+    assert_eq!(word(5, U256::from(u32::MAX)).map(|slot0| slot0.fee_protocol), Ok(u32::MAX));
 }
 
 #[test]

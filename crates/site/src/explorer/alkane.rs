@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
 use super::text;
@@ -204,16 +205,8 @@ pub(crate) struct Links {
 
 /// A text, percent-encoded for a URL.
 pub(crate) fn encoded(text: &str) -> String {
-    use fmt::Write as _;
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 #[cfg(test)]
@@ -280,6 +273,7 @@ mod tests {
     #[test]
     fn what_is_no_letter_is_encoded() {
         assert_eq!(encoded("a:b/ü&\"<"), "a%3Ab%2F%C3%BC%26%22%3C");
+        assert_eq!(encoded("A9-._~"), "A9-._~");
     }
 
     #[test]

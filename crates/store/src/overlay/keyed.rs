@@ -4,6 +4,7 @@ use std::any::Any;
 use std::mem;
 use std::sync::Arc;
 
+use bitcoin::hex::DisplayHex as _;
 use parking_lot::Mutex;
 
 use super::held::{HeldKeys, read_keys};
@@ -497,7 +498,7 @@ impl RunPart for KeyedPart {
 }
 
 fn key_exists(table: &Table, key: &[u8]) -> StoreError {
-    let key = key.iter().take(32).fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+    let key = key[..key.len().min(32)].to_lower_hex_string();
     StoreError::KeyExists { table: table.name, key }
 }
 

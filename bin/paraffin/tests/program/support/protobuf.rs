@@ -1,5 +1,7 @@
 //! Protobuf messages written and read field by field, so that the tests do not share the program's own types.
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+
 /// A message that is being written.
 #[derive(Debug, Clone, Default)]
 pub struct Message(pub Vec<u8>);
@@ -51,13 +53,12 @@ impl Message {
 
 /// `0x` and two digits for each byte.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    format!("0x{}", HEXLOWER.encode(bytes))
 }
 
 /// The bytes of hexadecimal digits, `0x` before them or not.
 pub fn unhex(text: &str) -> Vec<u8> {
-    let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
-    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+    HEXLOWER_PERMISSIVE.decode(text.strip_prefix("0x").unwrap_or(text).as_bytes()).unwrap()
 }
 
 /// Integers in the order of their fields' appearance, and what has a length.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use bitcoin::hex::DisplayHex as _;
+
 use crate::vm::cache::{Code, CodeHash};
 use crate::vm::memory_section::{WASM_HEADER, data_segments};
 
@@ -101,9 +103,7 @@ pub(super) const RELEASES: [Release; 10] = [
 impl Release {
     /// Whether this is the module.
     pub(super) fn is(&self, code: &Code) -> bool {
-        let digit = |digit: u8| char::from(digit).to_digit(16).expect("the table holds hexadecimal digits") as u8;
-        let digest = self.sha256.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1]));
-        code.bytes.len() == self.len_bytes && digest.zip(code.hash).all(|(expected, byte)| expected == byte)
+        code.bytes.len() == self.len_bytes && code.hash.to_lower_hex_string().starts_with(self.sha256)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Formatting of bytes of the chain: as text if printable, as numbers if their length allows it, else as hexadecimal digits.
 
-use std::fmt::Write as _;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 
 use crate::explorer::text;
 use crate::html::grouped;
@@ -40,10 +40,7 @@ impl Bytes {
 
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         let shown = bytes.get(..DIGITS_SHOWN / 2).unwrap_or(bytes);
-        let mut digits = String::with_capacity(2 * shown.len() + 4);
-        for byte in shown {
-            let _ = write!(digits, "{byte:02x}");
-        }
+        let mut digits = HEXLOWER.encode(shown);
         if shown.len() < bytes.len() {
             digits.push('…');
         }
@@ -65,18 +62,7 @@ impl Bytes {
 
 /// The bytes of hexadecimal digits; `None` for any other text.
 pub(super) fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
-    let digits = digits.as_bytes();
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let nibble = |digit: &u8| char::from(*digit).to_digit(16).and_then(|nibble| u8::try_from(nibble).ok());
-    digits
-        .chunks_exact(2)
-        .map(|pair| match pair {
-            [high, low] => Some(nibble(high)? << 4 | nibble(low)?),
-            _ => None,
-        })
-        .collect()
+    HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok()
 }
 
 /// The bytes as text, if that has more than one visible character.
@@ -121,6 +107,7 @@ mod tests {
         assert_eq!(Bytes::of("0x0a0a").text, "");
         assert_eq!(Bytes::of("0xnone").text, "0xnone");
         assert_eq!(Bytes::of("0xabc").text, "0xabc");
+        assert_eq!(Bytes::of("4F").digits, "4f");
     }
 
     #[test]

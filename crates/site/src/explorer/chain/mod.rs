@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::SiteParts;
 
@@ -57,16 +58,8 @@ fn is_hash(text: &str) -> bool {
 
 /// A text, percent-encoded for a query or a path.
 pub(super) fn percent(text: &str) -> String {
-    use std::fmt::Write as _;
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
+    const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 #[cfg(test)]
@@ -84,6 +77,6 @@ mod tests {
     #[test]
     fn texts_in_links_are_encoded() {
         assert_eq!(percent("a/b?ü"), "a%2Fb%3F%C3%BC");
-        assert_eq!(percent("..2-_"), "..2-_");
+        assert_eq!(percent("..2-_~"), "..2-_%7E");
     }
 }

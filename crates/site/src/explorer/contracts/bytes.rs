@@ -1,5 +1,7 @@
 //! Formatting of bytes of contracts.
 
+use data_encoding::HEXLOWER_PERMISSIVE;
+
 use super::super::text;
 
 /// Longest text and longest line of hexadecimal digits that is shown, characters.
@@ -56,12 +58,7 @@ fn integer(bytes: &[u8]) -> u128 {
 
 /// The bytes of `0x` and hexadecimal digits; `None` for anything else.
 pub(crate) fn decode(hex: &str) -> Option<Vec<u8>> {
-    let digits = hex.strip_prefix("0x")?.as_bytes();
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    digits.chunks(2).map(|pair| Some(digit(pair.first()?)? << 4 | digit(pair.get(1)?)?)).collect()
+    HEXLOWER_PERMISSIVE.decode(hex.strip_prefix("0x")?.as_bytes()).ok()
 }
 
 #[cfg(test)]

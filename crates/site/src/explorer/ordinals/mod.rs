@@ -12,7 +12,6 @@ mod rune;
 mod runes;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Router;
@@ -22,6 +21,7 @@ use serde_json::{Value, json};
 
 use crate::SiteParts;
 use crate::api::Call;
+use crate::explorer::alkane::encoded;
 
 /// The pages of this area.
 pub(super) fn routes() -> Router<Arc<SiteParts>> {
@@ -44,19 +44,6 @@ type Query = axum::extract::Query<HashMap<String, String>>;
 /// A natural number of a query; 0 if missing or invalid.
 fn natural(query: &HashMap<String, String>, name: &str) -> u32 {
     query.get(name).and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-/// A text as a segment of a path, or as a value of a query.
-fn encoded(text: &str) -> String {
-    let mut path = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~' | b'.') {
-            path.push(char::from(byte));
-        } else {
-            let _ = write!(path, "%{byte:02X}");
-        }
-    }
-    path
 }
 
 /// An inscription id, `<txid>i<index>`, in small letters; `None` for any other text.
