@@ -3,6 +3,7 @@
 //! The text is byte for byte that of a `tracing` event with these fields within the span of the connection, so that all lines of a log have
 //! one form.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::IpAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,6 +37,10 @@ pub(crate) struct Renderer {
     form: LogForm,
     /// The last second that was formatted, and its text.
     second: (u64, String),
+    /// The last client that was formatted, and its text: requests of one connection follow each other.
+    peer: (IpAddr, String),
+    /// The caller of the line.
+    caller: String,
 }
 
 /// Escape sequences of a terminal, as `tracing-subscriber` uses them.
@@ -48,18 +53,26 @@ mod style {
 
 impl Renderer {
     pub(crate) fn new(form: LogForm) -> Self {
-        Self { form, second: (u64::MAX, String::new()) }
+        let unspecified = IpAddr::from([0; 4]);
+        let (second, peer) = ((u64::MAX, String::new()), (unspecified, unspecified.to_string()));
+        Self { form, second, peer, caller: String::new() }
     }
 
     /// Appends the line of a request with this id and this path, as it came.
     pub(crate) fn render(&mut self, line: &RequestLine, id: &str, path: &str, out: &mut Vec<u8>) {
         let path = redacted_path(path);
-        let caller = line.caller.as_ref().map_or_else(|| "-".to_owned(), caller_name);
+        if self.peer.0 != line.peer {
+            self.peer = (line.peer, line.peer.to_string());
+        }
+        let mut caller = std::mem::take(&mut self.caller);
+        caller.clear();
+        push_caller(line.caller.as_ref(), &mut caller);
         if self.form.is_json {
             self.json(line, id, &path, &caller, out);
         } else {
             self.text(line, id, &path, &caller, out);
         }
+        self.caller = caller;
         out.push(b'\n');
     }
 
@@ -97,7 +110,7 @@ impl Renderer {
             out.push(b' ');
             field(name, out);
             if name == "peer" {
-                let _ = write!(out, "{}", line.peer);
+                out.extend_from_slice(self.peer.1.as_bytes());
             } else {
                 quote(value, out);
             }
@@ -125,7 +138,7 @@ impl Renderer {
         self.time(line.at, out);
         out.extend_from_slice(b"\",\"level\":\"INFO\",\"fields\":{\"message\":\"request\"");
         text(",\"request_id\":", id, out);
-        let _ = write!(out, ",\"peer\":\"{}\"", line.peer);
+        let _ = write!(out, ",\"peer\":\"{}\"", self.peer.1);
         text(",\"verb\":", line.verb, out);
         text(",\"surface\":", line.surface, out);
         text(",\"path\":", path, out);
@@ -164,7 +177,9 @@ impl Renderer {
 
 /// A text between quotation marks, with unprintable characters escaped.
 fn quote(text: &str, out: &mut Vec<u8>) {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+    // `…` ends the prefix of a key.
+    let is_plain = |character| matches!(character, ' '..='~' | '…') && !matches!(character, '"' | '\\');
+    if text.chars().all(is_plain) {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
@@ -173,13 +188,15 @@ fn quote(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-fn caller_name(caller: &Caller) -> String {
-    match caller {
-        Caller::Key(record) => format!("key:{} {}…", record.id, record.prefix),
-        Caller::Alias(record) => format!("alias:{} {}", record.id.0, record.name),
-        Caller::Origin(record) => format!("origin:{} {}", record.id.0, record.pattern),
-        Caller::Keyless => "keyless".to_owned(),
-    }
+/// Appends how a line names the caller. A write into a string does not fail.
+fn push_caller(caller: Option<&Caller>, into: &mut String) {
+    let _ = match caller {
+        None => into.write_str("-"),
+        Some(Caller::Key(record)) => write!(into, "key:{} {}…", record.id, record.prefix),
+        Some(Caller::Alias(record)) => write!(into, "alias:{} {}", record.id.0, record.name),
+        Some(Caller::Origin(record)) => write!(into, "origin:{} {}", record.id.0, record.pattern),
+        Some(Caller::Keyless) => into.write_str("keyless"),
+    };
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub(crate) fn redacted_path(path: &str) -> String {
     if segments.next() == Some("console") && segments.next() == Some("link") {
         return "/console/link/…".to_owned();
     }
-    redact_but(&text.escape_debug().to_string(), |_| false)
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\'' | b'\\'));
+    let escaped = if is_plain { text } else { text.escape_debug().to_string().into() };
+    redact_but(&escaped, |_| false)
 }
 
 /// How logs name a key: its first four digits and `…`.

@@ -66,7 +66,7 @@ fn traced(form: LogForm, line: &RequestLine, id: &str, path: &str) -> String {
             verb = line.verb,
             surface = line.surface,
             path = %redacted_path(path),
-            caller = line.caller.as_ref().map_or_else(|| "-".to_owned(), caller_name),
+            caller = caller_name(line.caller.as_ref()),
             status = line.status,
             elapsed_us = line.elapsed_us,
             "request"
@@ -75,6 +75,12 @@ fn traced(form: LogForm, line: &RequestLine, id: &str, path: &str) -> String {
     });
     let bytes = written.0.lock().clone();
     String::from_utf8(bytes).unwrap()
+}
+
+fn caller_name(caller: Option<&Caller>) -> String {
+    let mut name = String::new();
+    push_caller(caller, &mut name);
+    name
 }
 
 fn key(prefix: String) -> Caller {
