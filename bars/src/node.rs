@@ -21,6 +21,9 @@ pub(crate) struct Node {
     process: Child,
 }
 
+/// How long a node may take to read a chain: one of 5 GB takes a quarter of an hour.
+const LOAD_MAX: Duration = Duration::from_secs(3_600);
+
 impl Node {
     /// Starts the node on its folder under `place`; the first time it reads the chain from the file.
     pub(crate) fn start(executable: &Path, place: &Path, chain: &ChainFile) -> Outcome<Self> {
@@ -58,8 +61,7 @@ impl Node {
             if height == Some(u64::from(chain.height)) {
                 return Ok(node);
             }
-            if begin.elapsed() > Duration::from_secs(600) || node.process.try_wait().is_ok_and(|ended| ended.is_some())
-            {
+            if begin.elapsed() > LOAD_MAX || node.process.try_wait().is_ok_and(|ended| ended.is_some()) {
                 return Err(Failure::new(format!(
                     "the node stands at height {height:?} of {}: see {}/regtest/debug.log",
                     chain.height,

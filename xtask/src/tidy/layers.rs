@@ -36,18 +36,18 @@ const LAYERS: &[(&str, u8)] = &[
     ("webhooks", 3),
     ("cryptoswap", 4),
     ("events", 4),
-    ("site", 4),
     ("indexer", 4),
     ("export", 5),
-    ("gateway", 5),
+    ("site", 5),
     ("devnet", 5),
-    ("bitcoin-surfaces", 6),
-    ("data-surfaces", 7),
-    ("contract-surfaces", 7),
-    ("surfaces", 8),
+    ("gateway", 6),
+    ("bitcoin-surfaces", 7),
+    ("data-surfaces", 8),
+    ("contract-surfaces", 8),
+    ("surfaces", 9),
 ];
 
-const PROGRAM_LAYER: u8 = 9;
+const PROGRAM_LAYER: u8 = 10;
 
 /// Imports within one layer that the architecture allows: (who, whom).
 const SAME_LAYER: &[(&str, &str)] = &[];

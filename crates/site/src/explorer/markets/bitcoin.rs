@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::Query;
 use axum::response::{IntoResponse, Response};
+use paraffin_cryptoswap::proto::GetPriceResponse;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use super::super::{Part, Reader, View, text};
 use super::candles::{self, CandleChart, Link, Window};
 use super::pool::coin;
 use super::pools::Record;
-use super::view_messages::{Prices, price_request, prices};
+use super::view_messages::{price_request, prices};
 use crate::api::Call;
 use crate::failure::Failure;
 use crate::html::{Page, moment};
@@ -180,17 +181,17 @@ fn draw(prices: &[(i64, f64)], title: &str) -> Drawing {
 
 const EXECUTED: &str = "what the newest trade paid, its fee included";
 
-fn rows(prices: &Prices, factor: f64) -> Vec<PoolPrice> {
+fn rows(prices: &GetPriceResponse, factor: f64) -> Vec<PoolPrice> {
     let dollars = |price: &Option<String>| {
         let price: f64 = price.as_deref()?.parse().ok()?;
         Some((price * 1e-18 * factor).recip()).filter(|price| price.is_finite())
     };
     vec![
-        row("Executed", dollars(&prices.executed), EXECUTED),
-        row("Marginal", dollars(&prices.marginal), "what the pool itself prices the smallest trade at"),
+        row("Executed", dollars(&prices.executed_price_q), EXECUTED),
+        row("Marginal", dollars(&prices.marginal_price_q), "what the pool itself prices the smallest trade at"),
         row(
             "Oracle",
-            dollars(&prices.oracle),
+            dollars(&prices.oracle_price_q),
             "the pool's own average of recent prices; slow to move, so hard to manipulate",
         ),
     ]
@@ -207,7 +208,11 @@ mod tests {
     #[test]
     fn prices_of_the_index_are_turned_into_dollars() {
         let text = |digits: &str| Some(digits.to_owned());
-        let prices = Prices { executed: text("16514698526847"), marginal: text("0"), ..Prices::default() };
+        let prices = GetPriceResponse {
+            executed_price_q: text("16514698526847"),
+            marginal_price_q: text("0"),
+            ..GetPriceResponse::default()
+        };
         let rows = rows(&prices, 1.0);
         let shown: Vec<&str> = rows.iter().map(|row| row.price.as_str()).collect();
         assert_eq!(shown, ["$60,552.12", "—", "—"]);

@@ -1,53 +1,20 @@
-//! Messages of the pool index (`proto/cryptoswap.proto`) for the page of the BTC/USD pool, with the fields that it reads. The
-//! generated types belong to a crate of this one's own layer.
+//! Messages of the pool index (`proto/cryptoswap.proto`) for the page of the BTC/USD pool.
 
 use data_encoding::HEXLOWER;
-use prost::Message;
+use paraffin_cryptoswap::proto;
+use prost::Message as _;
 
 use super::super::alkane::AlkaneId;
 
-/// `AlkaneId`.
-#[derive(Clone, PartialEq, Eq, Message)]
-struct Id {
-    #[prost(uint32, tag = "1")]
-    block: u32,
-    #[prost(uint64, tag = "2")]
-    tx: u64,
-}
-
-/// `GetPriceRequest`.
-#[derive(Clone, PartialEq, Eq, Message)]
-struct PriceRequest {
-    #[prost(message, optional, tag = "1")]
-    pool: Option<Id>,
-}
-
-/// `GetPriceResponse`: the prices of a CryptoSwap pool, units of its second token for one of its first, over 10^18, as decimal text.
-#[derive(Clone, PartialEq, Eq, Message)]
-pub(super) struct Prices {
-    #[prost(bool, tag = "1")]
-    pub(super) is_pool: bool,
-    #[prost(string, optional, tag = "6")]
-    pub(super) executed: Option<String>,
-    #[prost(uint64, optional, tag = "7")]
-    pub(super) executed_timestamp: Option<u64>,
-    #[prost(uint32, optional, tag = "8")]
-    pub(super) executed_height: Option<u32>,
-    #[prost(string, optional, tag = "10")]
-    pub(super) marginal: Option<String>,
-    #[prost(string, optional, tag = "11")]
-    pub(super) oracle: Option<String>,
-}
-
 /// `GetPriceRequest` of a pool, as `0x` and hexadecimal digits; `None` for an id that it cannot hold.
 pub(super) fn price_request(pool: AlkaneId) -> Option<String> {
-    let pool = Id { block: pool.block().try_into().ok()?, tx: pool.tx().try_into().ok()? };
-    Some(format!("0x{}", HEXLOWER.encode(&PriceRequest { pool: Some(pool) }.encode_to_vec())))
+    let pool = proto::AlkaneId { block: pool.block().try_into().ok()?, tx: pool.tx().try_into().ok()? };
+    Some(format!("0x{}", HEXLOWER.encode(&proto::GetPriceRequest { pool: Some(pool) }.encode_to_vec())))
 }
 
 /// Reads a `GetPriceResponse`; `None` for an invalid message, or if the contract is no pool.
-pub(super) fn prices(message: &[u8]) -> Option<Prices> {
-    Prices::decode(message).ok().filter(|prices| prices.is_pool)
+pub(super) fn prices(message: &[u8]) -> Option<proto::GetPriceResponse> {
+    proto::GetPriceResponse::decode(message).ok().filter(|prices| prices.found)
 }
 
 #[cfg(test)]
@@ -71,9 +38,9 @@ mod tests {
     fn an_answer_has_three_prices() {
         let prices = prices(&bytes(ANSWER)).unwrap();
         let of = |price: &Option<String>| price.clone().unwrap();
-        assert_eq!(of(&prices.executed), "16514698526847");
-        assert_eq!(of(&prices.marginal), "15078667595151");
-        assert_eq!(of(&prices.oracle), "15165820624466");
+        assert_eq!(of(&prices.executed_price_q), "16514698526847");
+        assert_eq!(of(&prices.marginal_price_q), "15078667595151");
+        assert_eq!(of(&prices.oracle_price_q), "15165820624466");
         assert_eq!((prices.executed_timestamp, prices.executed_height), (Some(1_700_096_000), Some(160)));
     }
 
