@@ -28,6 +28,8 @@ const MATURITY: u32 = 100;
 /// Blocks that split coinbases into outputs for the shaped blocks to spend, and outputs of each.
 const FUNDING_BLOCKS: u32 = 10;
 const FUNDING_OUTPUTS: u32 = 24_000;
+/// With fewer outputs left than this another coinbase is split, in a block of its own: the model blocks spend more than they leave to spend.
+const UNSPENT_MIN: usize = 10_000;
 /// Percent of the scripts that a model block pays three times or more which stay the same in every copy of it.
 const LASTING_PERCENT: u64 = 50;
 /// Percent of the inputs that spend an output of the newest tenth of what is unspent.
@@ -223,7 +225,7 @@ impl Chain {
         self.height += 1;
         let txdata = if self.height <= MATURITY {
             Vec::new()
-        } else if self.height <= MATURITY + FUNDING_BLOCKS {
+        } else if self.height <= MATURITY + FUNDING_BLOCKS || self.unspent.len() < UNSPENT_MIN {
             vec![self.funding()]
         } else {
             self.shaped()
