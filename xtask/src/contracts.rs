@@ -22,7 +22,7 @@ use xtask::repository;
 /// Folder of the modules and their description, from the root.
 const MODULES: &str = "contracts/wasm";
 /// Sources of the product that contracts are made of as well.
-const SHARED: &str = "crates/cryptoswap/src/math/";
+const SHARED: &str = "crates/cryptoswap-math/src/";
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Smaller code, and nothing in it that depends on the machine: a panic is a trap without a text, so no source path is kept.

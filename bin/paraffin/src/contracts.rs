@@ -87,14 +87,14 @@ pub(crate) fn builtins(network: Network, sources: &Sources<'_>) -> Result<Builti
     let found = match (sources.program, sources.folder) {
         (Some(program), _) => Builtins::from_operator_wasm(&parameters, program)?,
         (None, Some(folder)) => Builtins::from_folder(&parameters, folder)?,
-        (None, None) if network == Network::Regtest => paraffin_devnet::market::builtins(),
+        (None, None) if network == Network::Regtest => paraffin_builtin_contracts::builtins(),
         (None, None) => Builtins::default(),
     };
     // A program of another kind has no contracts that could be missed.
     let is_of_another_kind = sources.runs_program && found.modules_in_program() == Some(0);
     if is_of_another_kind && network == Network::Regtest {
         tracing::info!("the indexer program holds no contracts: the built-in contracts are our own");
-        return Ok(paraffin_devnet::market::builtins());
+        return Ok(paraffin_builtin_contracts::builtins());
     }
     found.require().map(|()| found)
 }

@@ -1,5 +1,4 @@
 //! Quotes, malformed requests, past heights and reorgs, over real runs of the pool's contract.
-#![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
 mod chain;
@@ -7,7 +6,6 @@ mod chain;
 use chain::{
     BEGIN, BTC, Chain, GAMMA, NOTHING, OF_POOL, OWNER, POOL, USD, deed, pool, rules, sell_btc, sell_usd, traded,
 };
-use paraffin_cryptoswap::math::U256;
 use paraffin_cryptoswap::proto::{
     GetBlockSummaryRequest, GetCandleAtRequest, GetCandlesRequest, GetPoolRequest, GetPoolStateResponse,
     GetPoolsRequest, GetRawValueRequest, GetReservesResponse, GetSwapsRequest, GetSwapsResponse, QuoteRequest,
@@ -15,6 +13,7 @@ use paraffin_cryptoswap::proto::{
 };
 use paraffin_cryptoswap::views::NAMES;
 use paraffin_cryptoswap::{Slot, SlotNames};
+use paraffin_cryptoswap_math::U256;
 use paraffin_primitives::AlkaneId;
 use proptest::prelude::*;
 use prost::Message;

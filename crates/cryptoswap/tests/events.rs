@@ -1,6 +1,5 @@
 //! Trades, deposits and withdrawals in the form of the market index, against the scripted operations of the chain and the balances,
 //! as of every height, and after blocks were undone.
-#![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
 mod chain;

@@ -1,5 +1,4 @@
 //! Hand-made traces: calls that were undone, and contracts that only look like pools.
-#![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
 use std::cell::RefCell;

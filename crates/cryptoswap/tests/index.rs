@@ -1,5 +1,4 @@
 //! The pool index over real runs of the pool's contract: rows and answers.
-#![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
 mod chain;
@@ -12,7 +11,6 @@ use chain::{
     BEGIN, BTC, Chain, NOTHING, OF_POOL, OWNER, POOL, POOL_CODE, USD, deed, deploy, id, init, pool, rules, traded,
 };
 use paraffin_alkanes::{StateKey, StateReader as _};
-use paraffin_cryptoswap::math::U256;
 use paraffin_cryptoswap::proto::{
     self, GetBlockSummaryRequest, GetBlockSummaryResponse, GetCandleAtRequest, GetCandleAtResponse, GetCandlesRequest,
     GetCandlesResponse, GetPoolRequest, GetPoolResponse, GetPoolStateResponse, GetPoolsRequest, GetPoolsResponse,
@@ -21,6 +19,7 @@ use paraffin_cryptoswap::proto::{
 };
 use paraffin_cryptoswap::views::PRICE_Q_SCALE;
 use paraffin_cryptoswap::{PoolIndex, PoolRules};
+use paraffin_cryptoswap_math::U256;
 use paraffin_primitives::{AlkaneId, Height};
 use prost::Message;
 

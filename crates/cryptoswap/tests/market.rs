@@ -1,6 +1,5 @@
 //! The BTC/USD pool of the development network's market: every state from the raw writes alone, every quote against the
 //! executed trade.
-#![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
 mod chain;

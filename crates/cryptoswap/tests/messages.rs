@@ -1,6 +1,5 @@
 //! Messages recorded from the live endpoint are decoded and encoded again byte for byte, and the published file matches the
 //! structs.
-#![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
 use paraffin_cryptoswap::proto::{

@@ -16,7 +16,7 @@ mod trades;
 use std::sync::Arc;
 
 use bitcoin::{Amount, OutPoint, ScriptBuf, TxOut, Txid};
-use paraffin_alkanes::{Builtins, Transfer};
+use paraffin_alkanes::Transfer;
 use paraffin_primitives::AlkaneId;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -27,6 +27,7 @@ use self::state::EngineState;
 pub use self::state::MarketError;
 use crate::node::Node;
 use crate::wallet::{OutputKind, Wallet};
+pub use paraffin_builtin_contracts::{DIESEL, WRAPPED_BITCOIN, builtins};
 
 /// First height whose block holds a transaction of the market: the first coinbase is mature.
 const FIRST_HEIGHT: u32 = 102;
@@ -37,21 +38,8 @@ const FOUNDER: usize = 0;
 /// Value in satoshis of an output that holds alkanes and nothing else.
 const POSTAGE_SAT: u64 = 1_000;
 
-/// The genesis token.
-pub const DIESEL: AlkaneId = AlkaneId { block: 2, tx: 0 };
-/// Wrapped bitcoin.
-pub const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
 /// The factory of pools, behind its proxy.
 pub const FACTORY: AlkaneId = AlkaneId { block: 4, tx: 65_522 };
-
-/// The contracts that are never on chain, in our own build (protocol B18, "on devnet they are ours").
-pub fn builtins() -> Builtins {
-    Builtins::given([
-        (DIESEL, include_bytes!("../../../contracts/wasm/genesis-token.wasm").to_vec()),
-        (WRAPPED_BITCOIN, include_bytes!("../../../contracts/wasm/wrapped-bitcoin.wasm").to_vec()),
-        (AlkaneId { block: 32, tx: 1 }, include_bytes!("../../../contracts/wasm/auth-token.wasm").to_vec()),
-    ])
-}
 
 /// Contracts, pools and tokens that the market has made so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,8 +1,8 @@
 //! `paraffin call btcusd quote`: what a trade with a `CryptoSwap` pool would pay in the next block.
 
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
-use paraffin_cryptoswap::math::U256;
 use paraffin_cryptoswap::proto::{QuoteRequest, QuoteResponse};
+use paraffin_cryptoswap_math::U256;
 use paraffin_primitives::AlkaneId;
 use prost::Message as _;
 use serde_json::{Value, json};

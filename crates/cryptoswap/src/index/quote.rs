@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 use super::rows::Identity;
 use super::slots::Slot;
 use super::state::{PoolState, mul_div};
-use crate::math::{Coin, MathError, PRECISION};
+use paraffin_cryptoswap_math::{Coin, MathError, PRECISION};
 
 /// Parts of 10,000 of the USD token's reserve that a deposit may convert (docs/bridge.md).
 const CONVERSION_CAP_BPS: u64 = 1_000;

@@ -7,7 +7,7 @@ use paraffin_primitives::{AlkaneId, Height};
 use ruint::aliases::U256;
 
 use super::{IndexError, PoolIndex, PoolRecord, PoolState, Slot};
-use crate::math::{Coin, MathError, Pool};
+use paraffin_cryptoswap_math::{Coin, MathError, Pool};
 
 /// The exchange function of a pool in one block.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl PoolRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Curve, Parameters};
+    use paraffin_cryptoswap_math::{Curve, Parameters};
 
     fn formula() -> PoolFormula {
         let int = |value: u64| U256::from(value);

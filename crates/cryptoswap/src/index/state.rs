@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 use super::rows::{Identity, Parser, append_wide};
 use super::slots::{Slot, SlotNames, integer};
 use super::{ContractFacts, IndexError};
-use crate::math::{self, Curve, Parameters, Pool, Ramp};
+use paraffin_cryptoswap_math::{self as math, Curve, Parameters, Pool, Ramp};
 use paraffin_primitives::AlkaneId;
 
 /// The slots of a pool at the end of a block that changed it, in the contract's coin order. A slot that was never written
@@ -113,7 +113,7 @@ impl PoolState {
         }
     }
 
-    /// The pool for [`crate::math`]. Its surplus is left out, since no view depends on it.
+    /// The pool for [`paraffin_cryptoswap_math`]. Its surplus is left out, since no view depends on it.
     pub fn pool(&self, identity: &Identity) -> Pool {
         let number = |slot| self.number(slot);
         Pool {

@@ -1,7 +1,7 @@
 //! The pool of the golden figures, and random pools for properties.
 #![allow(dead_code)] // each test program uses a part of it
 
-use paraffin_cryptoswap::math::{Coin, Curve, Parameters, Pool, Ramp, U256};
+use paraffin_cryptoswap_math::{Coin, Curve, Parameters, Pool, Ramp, U256};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 

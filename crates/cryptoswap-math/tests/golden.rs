@@ -2,7 +2,7 @@
 
 mod pools;
 
-use paraffin_cryptoswap::math::{Coin, U256, deposit_fee, fee, newton_d, virtual_price};
+use paraffin_cryptoswap_math::{Coin, U256, deposit_fee, fee, newton_d, virtual_price};
 use pools::{NOW, int, live_pool};
 
 /// Four quotes published for the state at height 962472.

@@ -37,6 +37,7 @@
 //! Nothing here panics. Products are formed with 512 bits before they are divided; a result that does not fit into 256
 //! bits, a division by zero, a value outside the curve's bounds and an iteration that does not settle are each a
 //! [`MathError`]. An operation that fails leaves the pool as it was.
+#![forbid(unsafe_code)]
 
 mod error;
 mod exact;

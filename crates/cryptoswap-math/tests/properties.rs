@@ -2,7 +2,7 @@
 
 mod pools;
 
-use paraffin_cryptoswap::math::{
+use paraffin_cryptoswap_math::{
     Coin, Curve, MathError, Pool, U256, deposit_fee, geometric_mean, lp_price, moving_average, newton_d, newton_y,
     square_root,
 };

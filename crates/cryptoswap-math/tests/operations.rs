@@ -2,7 +2,7 @@
 
 mod pools;
 
-use paraffin_cryptoswap::math::{Coin, Curve, MathError, PRECISION, Pool, U256};
+use paraffin_cryptoswap_math::{Coin, Curve, MathError, PRECISION, Pool, U256};
 use pools::{NOW, int, live_parameters, live_pool};
 
 fn fresh() -> Pool {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use paraffin_cryptoswap::math::{Coin, Curve, MathError, Parameters, Pool, Ramp, U256, newton_d};
+use paraffin_cryptoswap_math::{Coin, Curve, MathError, Parameters, Pool, Ramp, U256, newton_d};
 use pools::{any_coin, any_pool, int};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
