@@ -1,5 +1,5 @@
 //! `esplora_*`, from our own index (docs/api.md). The paths are those of Esplora's HTTP interface, so plain HTTP
-//! ([`super::esplora_http`]) is served by the same table.
+//! (`esplora_http.rs`) is served by the same table.
 
 mod address;
 mod blocks;
