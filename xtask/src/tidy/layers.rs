@@ -237,7 +237,7 @@ mod tests {
         let up = judge("crates/store", "[dependencies]\nparaffin-gateway.workspace = true\n");
         assert_eq!(
             up,
-            ["crates/store/Cargo.toml: crate store (layer 1) imports `gateway`, whose layer 5 is above its own"]
+            ["crates/store/Cargo.toml: crate store (layer 1) imports `gateway`, whose layer 6 is above its own"]
         );
         let level = judge("crates/store", "[dependencies]\nparaffin-chain.workspace = true\n");
         assert_eq!(level, ["crates/store/Cargo.toml: crate store (layer 1) imports `chain`, whose layer 1 is its own"]);

@@ -48,7 +48,7 @@ fn source(folder: &Path) -> Source {
     Source::default()
         .with_folder("contracts", &contracts)
         .with_folder("contracts/vendor", &folder.join("vendor"))
-        .with_folder("crates/cryptoswap/src/math", &root().join("crates/cryptoswap/src/math"))
+        .with_folder("crates/cryptoswap-math/src", &root().join("crates/cryptoswap-math/src"))
 }
 
 fn submission(repo_url: &str) -> Value {
