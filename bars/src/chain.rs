@@ -50,7 +50,7 @@ pub(crate) struct ChainFile {
 
 /// The chain of `shaped` blocks for `seed`, made when it is not there yet.
 pub(crate) fn provide(folder: &Path, fixtures: &Path, shaped: u32, seed: u64) -> Outcome<ChainFile> {
-    let path = folder.join(format!("chain-1-{seed}-{shaped}.dat"));
+    let path = folder.join(format!("chain-2-{seed}-{shaped}.dat"));
     let height = MATURITY + FUNDING_BLOCKS + shaped;
     if path.is_file() {
         return Ok(ChainFile { path, height });
