@@ -11,7 +11,7 @@ pub const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
 /// The token of a right to call an owner's operations.
 const AUTH_TOKEN: AlkaneId = AlkaneId { block: 32, tx: 1 };
 
-/// The contracts that are never on the chain, in our own build.
+/// The contracts that are never on the chain, in our own build (protocol B18).
 pub fn builtins() -> Builtins {
     Builtins::given([
         (DIESEL, include_bytes!("../../../contracts/wasm/genesis-token.wasm").to_vec()),
