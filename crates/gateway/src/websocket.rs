@@ -45,7 +45,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Time between two checks that the caller's key is still valid.
 const STANDING_EVERY: Duration = Duration::from_secs(1);
-/// How long it may take to send the close frame.
+/// How long it may take to send the close frame and to receive that of the client.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes that may wait to be sent to a client that reads slowly.
 const WAITING_BYTES_MAX: usize = 4 << 20;
@@ -505,12 +505,19 @@ impl Socket {
         }
     }
 
-    /// Ends the stream.
+    /// Ends the stream: sends the reason and reads what the client still sends, until it closes too. A connection
+    /// that is closed with bytes unread is reset, and then the client may lose the reason.
     pub async fn end(&mut self, end: End) {
-        if !self.is_over {
-            self.is_over = true;
-            let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.stream.close(Some(end.frame()))).await;
+        if self.is_over {
+            return;
         }
+        self.is_over = true;
+        let closing = async {
+            if self.stream.close(Some(end.frame())).await.is_ok() {
+                while let Some(Ok(_)) = self.stream.next().await {}
+            }
+        };
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, closing).await;
     }
 
     fn over<T>(&mut self) -> Result<T, Gone> {
