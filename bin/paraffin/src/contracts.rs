@@ -180,6 +180,7 @@ impl Contracts {
     /// The indexer module of alkanes.
     pub(crate) fn module(&self, store: &Store) -> AlkanesModule {
         let native = NativeEngine::new(self.network, Arc::clone(&self.builtins), Arc::clone(&self.codes))
+            .with_speculation()
             .with_known_until(self.known_until);
         let engine: Box<dyn Engine> = match &self.hosted {
             None => Box::new(native),

@@ -8,7 +8,7 @@ use paraffin_primitives::AlkaneId;
 use crate::codec::Cellpack;
 use crate::protorune::overflow_text;
 use crate::vm::{
-    Frame, Outcome, Resolved, ReturnedData, Session, Stop, credit, debit, execute, guarded, integer, resolve,
+    Frame, Outcome, Resolved, ReturnedData, Session, Stop, credit, debit, execute_in_turn, guarded, integer, resolve,
     revert_data, store,
 };
 use crate::work::cost;
@@ -94,7 +94,7 @@ fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<
     frame.record_enter(&mut session.events, CallKind::Call, message.vout, reported_fuel);
     let ended = code
         .compiled(&session)
-        .and_then(|code| execute(&mut session, frame, &code, fuel))
+        .and_then(|code| execute_in_turn(&mut session, frame, &code, fuel))
         .and_then(|outcome| book(session.world, message, runtime, myself, outcome));
     let mut events = std::mem::take(&mut session.events);
     let end = match ended {

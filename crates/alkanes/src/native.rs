@@ -6,6 +6,7 @@ use paraffin_primitives::{ConnectedBlock, Height, Network};
 
 use crate::protorune::{Ledger, Placed, save_sheet};
 use crate::transaction::process;
+use crate::vm::{Queue, Run, Speculating, Speculation};
 use crate::{
     BlockEffects, Builtins, CodeCache, Engine, Halt, MessageRunner, Overlay, Parameters, Sheet, StateKey, StateReader,
     Transfer, World, deploy_builtins, handle_message, patches, wrapped_bitcoin,
@@ -23,6 +24,10 @@ pub struct NativeEngine {
     known_until: Option<u64>,
     run_message: MessageRunner,
     deploy: Deployer,
+    speculating: Speculating,
+    speculated: (u64, u64),
+    #[cfg(test)]
+    counted: Vec<(u64, crate::FuelTank)>,
 }
 
 impl NativeEngine {
@@ -35,7 +40,33 @@ impl NativeEngine {
             known_until: None,
             run_message: handle_message,
             deploy: deploy_builtins,
+            speculating: Speculating::with(0, usize::MAX),
+            speculated: (0, 0),
+            #[cfg(test)]
+            counted: Vec::new(),
         }
+    }
+
+    /// The same engine that runs equal messages of a block before their turn, on as many threads as there are cores, four in all at most. Each of
+    /// those that it starts takes up to 64 MiB while a block has such messages. Effects are the same.
+    #[must_use]
+    pub fn with_speculation(mut self) -> Self {
+        self.speculating = Speculating::by_cores();
+        self
+    }
+
+    /// The same with so many threads beside its own, for series of so many messages and more.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_speculation_of(mut self, threads: usize, series_len_min: usize) -> Self {
+        self.speculating = Speculating::with(threads, series_len_min);
+        self
+    }
+
+    /// Messages of all blocks whose attempts were taken, and whose attempts were in vain.
+    #[doc(hidden)]
+    pub fn speculation_counts(&self) -> (u64, u64) {
+        self.speculated
     }
 
     /// The same engine with other parameters.
@@ -67,6 +98,17 @@ impl NativeEngine {
     }
 }
 
+impl NativeEngine {
+    fn process_all(&self, block: &ConnectedBlock, world: &mut World<'_>) -> Result<Ledger, Halt> {
+        let mut ledger = Ledger::default();
+        for (index, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
+            let placed = Placed { transaction, txid: *txid, index: index as u32 };
+            process(&mut ledger, world, self.run_message, placed)?;
+        }
+        Ok(ledger)
+    }
+}
+
 impl Engine for NativeEngine {
     fn name(&self) -> &'static str {
         "native"
@@ -85,6 +127,8 @@ impl Engine for NativeEngine {
         if let Some(known_until) = self.known_until.filter(|known_until| height > *known_until) {
             return Err(Halt::UnknownRules { height, known_until });
         }
+        let series = self.speculating.series(&block.block, &block.txids);
+        let queue = Queue::default();
         let state = Overlay::of_block(state, &self.parameters);
         let mut world = World::new(&self.parameters, height, &block.block, state, &self.codes, &self.builtins);
         if world.state.get(&StateKey::SeenGenesis)?.is_none_or(|seen| seen.is_empty()) {
@@ -94,13 +138,24 @@ impl Engine for NativeEngine {
         issue(&mut world, self.deploy)?;
         patches::apply(&mut world);
 
-        let mut ledger = Ledger::default();
-        for (index, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
-            let placed = Placed { transaction, txid: *txid, index: index as u32 };
-            process(&mut ledger, &mut world, self.run_message, placed)?;
-        }
+        let ledger = match &series {
+            None => self.process_all(block, &mut world)?,
+            Some(series) => {
+                let (parameters, codes, builtins) = (&self.parameters, &*self.codes, &*self.builtins);
+                let run = Run { parameters, height, series, codes, builtins };
+                self.speculating.beside(&queue, run, || {
+                    world.speculation = Some(Speculation::new(&self.speculating, series, &queue, run));
+                    self.process_all(block, &mut world)
+                })?
+            }
+        };
+        let speculated = world.speculation.take().map_or((0, 0), |speculation| speculation.counts());
         wrapped_bitcoin::advance(&mut world, block)?;
+        #[cfg(test)]
+        self.counted.append(&mut world.counted);
         let World { state, traces, undone, .. } = world;
+        self.speculated.0 += u64::from(speculated.0);
+        self.speculated.1 += u64::from(speculated.1);
         Ok(BlockEffects { writes: state.into_writes()?, traces: traces.into_traces(), undone, funded: ledger.funded })
     }
 }
@@ -115,3 +170,6 @@ fn issue(world: &mut World<'_>, deploy: Deployer) -> Result<(), Halt> {
     save_sheet(world, StateKey::Sheet(world.parameters.genesis_outpoint()), &sheet)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use bitcoin::Txid;
 pub use key::StateKey;
 pub(crate) use key::{OUTPOINT_LEN, decode_outpoint, encode_outpoint};
 pub use overlay::Overlay;
+pub(crate) use overlay::RecordedReads;
 
 /// Reads the state as of the end of some block.
 pub trait StateReader {

@@ -165,6 +165,13 @@ impl TraceRecorder {
         }
     }
 
+    /// Adds events that were recorded elsewhere, and whose sizes were not too much there.
+    pub(crate) fn append(&mut self, events: Self) {
+        for event in events.events {
+            self.record(event_bytes(&event), contract_of(&event), status_of(&event), || event);
+        }
+    }
+
     /// The trace, or the record of it.
     pub(crate) fn finish(self) -> Trace {
         match self.rest {
@@ -196,7 +203,7 @@ impl TraceContextRef<'_> {
 }
 
 /// The traces of one block, at most 192 MiB by [`event_bytes`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TraceLog {
     traces: Vec<(OutPoint, Trace)>,
     large_bytes_left: u64,
@@ -260,14 +267,17 @@ fn messages(transaction: &bitcoin::Transaction) -> u64 {
 fn cut(trace: Trace) -> Trace {
     let mut recorder = TraceRecorder::default();
     for event in trace.events {
-        let contract = match &event {
-            TraceEvent::Create(id) => Some(*id),
-            TraceEvent::Enter { context, .. } => Some(context.myself),
-            TraceEvent::Exit { .. } | TraceEvent::Omitted { .. } => None,
-        };
-        recorder.record(event_bytes(&event), contract, status_of(&event), || event);
+        recorder.record(event_bytes(&event), contract_of(&event), status_of(&event), || event);
     }
     recorder.finish()
+}
+
+fn contract_of(event: &TraceEvent) -> Option<AlkaneId> {
+    match event {
+        TraceEvent::Create(id) => Some(*id),
+        TraceEvent::Enter { context, .. } => Some(context.myself),
+        TraceEvent::Exit { .. } | TraceEvent::Omitted { .. } => None,
+    }
 }
 
 fn status_of(event: &TraceEvent) -> Option<TraceStatus> {

@@ -51,6 +51,8 @@ pub(crate) fn process(
         }
     }
     runes::clear_inputs(world, placed.transaction)?;
+    #[cfg(test)]
+    world.counted.push((world.state.work.done(), world.tank.clone()));
     world.state.work.end_transaction();
     Ok(is_void)
 }

@@ -25,6 +25,7 @@ mod resolve;
 mod sequence;
 mod session;
 mod simulate;
+mod speculation;
 mod stop;
 mod wire;
 
@@ -40,9 +41,10 @@ pub use simulate::{
 pub(crate) use balances::{credit, debit};
 pub(crate) use call::store;
 pub(crate) use guard::guarded;
-pub(crate) use instance::{Outcome, execute};
+pub(crate) use instance::Outcome;
 pub(crate) use resolve::{Resolved, resolve};
 pub(crate) use session::{Frame, Session};
+pub(crate) use speculation::{Queue, Run, Speculating, Speculation, execute_in_turn};
 pub(crate) use stop::Stop;
 pub(crate) use wire::{ReturnedData, revert_data};
 

@@ -190,6 +190,11 @@ impl Work {
         }
     }
 
+    /// Work that the transaction has done.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.get()
+    }
+
     /// Work left for the transaction.
     pub(crate) fn left(&self) -> u64 {
         self.limit.get().saturating_sub(self.done.get())

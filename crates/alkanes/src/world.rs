@@ -7,7 +7,7 @@ use bitcoin::{Block, OutPoint, Transaction, Txid};
 use paraffin_primitives::AlkaneId;
 
 use crate::touched::TouchedStorage;
-use crate::vm::{BlockCodes, PackedCode, Stop};
+use crate::vm::{BlockCodes, PackedCode, Speculation, Stop};
 use crate::{Builtins, CodeCache, FuelTank, Overlay, Parameters, TraceLog};
 
 /// Layers around the first call of a message in a block.
@@ -43,6 +43,11 @@ pub struct World<'a> {
     pub(crate) block_codes: RefCell<BlockCodes>,
     /// The block as contracts read it, once one has (protocol B10).
     pub(crate) block_bytes: OnceCell<Arc<[u8]>>,
+    /// After each transaction: work that it has done, and the tank.
+    #[cfg(test)]
+    pub(crate) counted: Vec<(u64, FuelTank)>,
+    /// Messages of the block that are run before their turn.
+    pub(crate) speculation: Option<Speculation<'a>>,
     /// Ids of the block's transactions, once an etching needs them (protocol B20).
     block_txids: OnceCell<Vec<Txid>>,
 }
@@ -58,21 +63,37 @@ impl<'a> World<'a> {
         builtins: &'a Builtins,
     ) -> Self {
         let tank = FuelTank::fill(parameters, height, block);
+        let traces = TraceLog::of(block, parameters.trace_bytes);
+        Self { tank, traces, ..Self::of_attempt(parameters, height, block, state, codes, builtins) }
+    }
+
+    /// The world of one contract that is run before its turn: without fuel of the block and without traces.
+    pub(crate) fn of_attempt(
+        parameters: &'a Parameters,
+        height: u64,
+        block: &'a Block,
+        state: Overlay<'a>,
+        codes: &'a CodeCache,
+        builtins: &'a Builtins,
+    ) -> Self {
         Self {
             parameters,
             height,
             block,
             state,
-            tank,
+            tank: FuelTank::default(),
             codes,
             builtins,
-            traces: TraceLog::of(block, parameters.trace_bytes),
+            traces: TraceLog::default(),
             undone: Vec::new(),
             diesel_mints: None,
             call_depth: CALL_DEPTH,
             touched: None,
             block_codes: RefCell::new(BlockCodes::within(parameters.code_bytes)),
             block_bytes: OnceCell::new(),
+            #[cfg(test)]
+            counted: Vec::new(),
+            speculation: None,
             block_txids: OnceCell::new(),
         }
     }

@@ -30,6 +30,10 @@ pub struct Overlay<'r> {
     kept_bytes_max: usize,
     layers: Vec<Layer>,
     read: RefCell<ReadCache>,
+    /// What was read from below without counting it, until it is read for good.
+    peeked: RefCell<HashMap<StateKey, Option<Vec<u8>>, KeyHashing>>,
+    /// Of a run whose reads are recorded.
+    recorded: RefCell<Option<RecordedReads>>,
     /// Unmetered work of the block's messages, each access to the state included.
     pub(crate) work: Work,
 }
@@ -49,6 +53,33 @@ impl Layer {
             None => self.bytes += key_bytes,
         }
         self.bytes += value_len;
+    }
+}
+
+/// The reads of a run in their order, of as many bytes as a record may have.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedReads {
+    pub(crate) reads: Vec<(StateKey, Option<Vec<u8>>)>,
+    /// Work that was counted for them.
+    pub(crate) work: u64,
+    bytes: usize,
+}
+
+impl RecordedReads {
+    /// Most bytes of a record.
+    const BYTES_MAX: usize = 64 << 10;
+
+    /// Whether nothing is missing.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.bytes <= Self::BYTES_MAX
+    }
+
+    fn add(&mut self, key: &StateKey, value: Option<&Vec<u8>>, work: u64) {
+        self.work += work;
+        self.bytes = self.bytes.saturating_add(entry_bytes(key, value.map_or(0, Vec::len)));
+        if self.is_whole() {
+            self.reads.push((key.clone(), value.cloned()));
+        }
     }
 }
 
@@ -98,6 +129,8 @@ impl<'r> Overlay<'r> {
             kept_bytes_max: STATE_BYTES_MAX,
             layers: Vec::new(),
             read: RefCell::default(),
+            peeked: RefCell::default(),
+            recorded: RefCell::default(),
             work: Work::default(),
         }
     }
@@ -133,6 +166,15 @@ impl<'r> Overlay<'r> {
     /// # Errors
     /// Reading failed.
     pub fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        let before = self.work.done();
+        let value = self.find(key)?;
+        if let Some(recorded) = &mut *self.recorded.borrow_mut() {
+            recorded.add(key, value.as_ref(), self.work.done() - before);
+        }
+        Ok(value)
+    }
+
+    fn find(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
         for layer in self.layers.iter().rev() {
             self.work.add(cost::LAYER);
             if let Some(value) = layer.values.get(key) {
@@ -176,9 +218,52 @@ impl<'r> Overlay<'r> {
             return Ok(value.clone());
         }
         self.work.add(cost::STORE_READ);
-        let value = self.reader.get(key)?;
+        let value = match self.peeked.borrow_mut().remove(key) {
+            Some(value) => value,
+            None => self.reader.get(key)?,
+        };
         self.read.borrow_mut().insert(key.clone(), value.clone());
         Ok(value)
+    }
+
+    /// What [`Self::get`] would answer, without work and without a trace in the cache, on which work depends.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub(crate) fn peek(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        let mut layers = self.layers.iter().rev().chain([&self.base]);
+        if let Some(value) = layers.find_map(|layer| layer.values.get(key)) {
+            return Ok(Some(value.clone()));
+        }
+        if let Some(value) = self.read.borrow().values.get(key) {
+            return Ok(value.clone());
+        }
+        if let Some(value) = self.peeked.borrow().get(key) {
+            return Ok(value.clone());
+        }
+        let value = self.reader.get(key)?;
+        self.peeked.borrow_mut().insert(key.clone(), value.clone());
+        Ok(value)
+    }
+
+    /// Forgets what was looked at and not read.
+    pub(crate) fn end_peeking(&mut self) {
+        self.peeked.get_mut().clear();
+    }
+
+    /// Records what is read from now on.
+    pub(crate) fn record_reads(&mut self) {
+        *self.recorded.get_mut() = Some(RecordedReads::default());
+    }
+
+    /// Ends the record.
+    pub(crate) fn recorded_reads(&mut self) -> RecordedReads {
+        self.recorded.get_mut().take().unwrap_or_default()
+    }
+
+    /// Whether anything was written.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.base.values.is_empty() || !self.layers.is_empty()
     }
 
     /// The state of the block before.

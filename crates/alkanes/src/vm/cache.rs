@@ -44,6 +44,18 @@ pub(crate) struct Compiled {
     pub(crate) module: Module,
     /// Work of starting an instance, beside that of any instance.
     pub(crate) start_work: u64,
+    /// The module that was compiled.
+    code: Box<[u8]>,
+}
+
+impl Compiled {
+    /// The same in an engine of its own: threads that run one module wait for each other at every function that it calls.
+    ///
+    /// # Errors
+    /// The compiler does not take what it has taken before.
+    pub(crate) fn copied(&self) -> Result<Self, wasmi::Error> {
+        compile_exactly(&self.code)
+    }
 }
 
 /// A module, or the error text of its compilation.
@@ -63,7 +75,7 @@ struct BySize;
 impl Weighter<CodeHash, (ModuleSize, Compilation)> for BySize {
     fn weight(&self, _: &CodeHash, (size, compilation): &(ModuleSize, Compilation)) -> u64 {
         match compilation {
-            Ok(_) => size.compiled_bytes,
+            Ok(_) => size.compiled_bytes + size.len as u64,
             Err(text) => 256 + text.len() as u64,
         }
     }
@@ -271,5 +283,5 @@ fn compile_exactly(code: &[u8]) -> Result<Compiled, wasmi::Error> {
     config.consume_fuel(true);
     let engine = Engine::new(&config);
     let module = Module::new(&engine, code)?;
-    Ok(Compiled { engine, module, start_work: start_work(code) })
+    Ok(Compiled { engine, module, start_work: start_work(code), code: code.into() })
 }

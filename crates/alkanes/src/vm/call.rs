@@ -71,6 +71,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
             Err(halt) => Err(halt),
         };
     }
+    guest.data().session.check_turn()?;
     guest.data_mut().session.world.state.checkpoint();
     match run(guest, kind, request) {
         Ok(returned_len) => {

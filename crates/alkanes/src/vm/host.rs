@@ -267,6 +267,7 @@ fn load_sequence(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), S
 }
 
 fn load_fuel(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
+    guest.data_mut().session.has_shown_fuel = true;
     let before = guest.data().session.reported_fuel(remaining(guest));
     charge(guest, fuel::FUEL)?;
     write(guest, output, &before.to_le_bytes()).map(drop)

@@ -116,6 +116,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         let left = self.fuel();
         let host = self.store.data_mut();
         host.count_touched(left);
+        host.session.was_refused_growth |= host.limits.has_refused();
         host.session.burnt_fuel = fuel.saturating_sub(left);
     }
 

@@ -38,6 +38,8 @@ pub(crate) struct InstanceLimits {
     /// Why nothing more is given: memory, or work.
     exhausted: bool,
     overworked: bool,
+    /// A growth was refused, which the contract may have seen and which can depend on its fuel.
+    refused: bool,
 }
 
 impl InstanceLimits {
@@ -53,6 +55,7 @@ impl InstanceLimits {
             table_bytes: 0,
             exhausted: false,
             overworked: false,
+            refused: false,
         }
     }
 
@@ -86,6 +89,11 @@ impl InstanceLimits {
         }
     }
 
+    /// Whether any growth was refused.
+    pub(crate) const fn has_refused(&self) -> bool {
+        self.refused
+    }
+
     fn take(&mut self, bytes: usize) -> bool {
         match self.bytes_left.checked_sub(bytes) {
             Some(left) => self.bytes_left = left,
@@ -98,6 +106,7 @@ impl InstanceLimits {
 impl ResourceLimiter for InstanceLimits {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, MemoryError> {
         if desired > MEMORY_LEN_MAX_BYTES || maximum.is_some_and(|maximum| desired > maximum) {
+            self.refused = true;
             return Ok(false);
         }
         let added = desired.saturating_sub(current);
@@ -108,12 +117,14 @@ impl ResourceLimiter for InstanceLimits {
 
     fn table_growing(&mut self, current: u32, desired: u32, maximum: Option<u32>) -> Result<bool, TableError> {
         if maximum.is_some_and(|maximum| desired > maximum) {
+            self.refused = true;
             return Ok(false);
         }
         let added = desired.saturating_sub(current);
         // The limit is checked before fuel. A growth beyond the fuel of this call fails without using any, which the
         // contract sees as an ordinary refusal. (Tables that a module declares are free, and have no more elements.)
         if u64::from(added) / ELEMENTS_PER_FUEL > self.fuel && added > DECLARED_ELEMENTS_MAX {
+            self.refused = true;
             return Ok(false);
         }
         let bytes = added as usize * ELEMENT_LEN_BYTES * self.table_weight;
@@ -124,7 +135,12 @@ impl ResourceLimiter for InstanceLimits {
         Err(TableError::GrowOutOfBounds { maximum: maximum.unwrap_or(u32::MAX), current, delta: added })
     }
 
+    fn memory_grow_failed(&mut self, _: &MemoryError) {
+        self.refused = true;
+    }
+
     fn table_grow_failed(&mut self, _: &TableError) {
+        self.refused = true;
         self.bytes_left += std::mem::take(&mut self.table_bytes);
     }
 }

@@ -46,6 +46,12 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) burnt_fuel: u64,
     /// Of a view: fuel that `__fuel` and traces report and that contracts cannot use.
     pub(crate) unusable_fuel: u64,
+    /// It runs before its turn, where other contracts cannot be called.
+    pub(crate) is_speculative: bool,
+    /// A contract has asked how much fuel is left.
+    pub(crate) has_shown_fuel: bool,
+    /// A contract was refused memory or a larger table.
+    pub(crate) was_refused_growth: bool,
     /// The transaction as contracts read it, once one has (protocol B10).
     transaction_bytes: OnceCell<Arc<[u8]>>,
     outer_depth: usize,
@@ -68,6 +74,9 @@ impl<'s, 'w> Session<'s, 'w> {
             table_weight: 1,
             burnt_fuel: 0,
             unusable_fuel: 0,
+            is_speculative: false,
+            has_shown_fuel: false,
+            was_refused_growth: false,
             transaction_bytes: OnceCell::new(),
             outer_depth,
         }
@@ -86,6 +95,12 @@ impl<'s, 'w> Session<'s, 'w> {
     /// The fuel that `__fuel` and traces report where `fuel` is left.
     pub(crate) fn reported_fuel(&self, fuel: u64) -> u64 {
         fuel.saturating_add(self.unusable_fuel)
+    }
+
+    /// # Errors
+    /// The message runs before its turn, and what comes next cannot be known then.
+    pub(crate) fn check_turn(&self) -> Result<(), Stop> {
+        if self.is_speculative { Err(Halt::Interrupted.into()) } else { Ok(()) }
     }
 
     /// The transaction in consensus encoding.
@@ -131,6 +146,7 @@ impl<'s, 'w> Session<'s, 'w> {
 }
 
 /// A contract that is being run: in whose name, for whom, with what.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) myself: AlkaneId,
     /// Whose code it is: another's in a delegated call.

@@ -178,6 +178,11 @@ impl RawResponse {
         Ok(Self { data: ReturnedData { buffer, start }, alkanes, storage })
     }
 
+    /// Returned alkanes, as written.
+    pub(crate) fn alkanes(&self) -> &[Transfer] {
+        &self.alkanes
+    }
+
     /// Length of the storage map, in bytes, that is charged (protocol B9).
     pub(crate) fn storage_len(&self) -> u64 {
         self.storage.serialized_len()

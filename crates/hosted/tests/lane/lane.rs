@@ -121,7 +121,9 @@ impl Lane {
         let options = StoreOptions { network: rules.network(), undo_blocks: None, memory_bytes: 256 << 20 };
         let schemas = [paraffin_alkanes::SCHEMA, paraffin_hosted::SCHEMA];
         let store = Store::open(folder.path(), &options, &schemas[..=usize::from(reference.is_some())]).unwrap();
-        let engine = NativeEngine::new(rules.network(), Arc::clone(builtins), Arc::clone(codes));
+        // Messages run before their turn here as well, in series as short as may be.
+        let engine =
+            NativeEngine::new(rules.network(), Arc::clone(builtins), Arc::clone(codes)).with_speculation_of(2, 2);
         let effects = Arc::new(Mutex::new(None));
         let native = Box::new(Recorder { engine, effects: Arc::clone(&effects) });
         let differences = Differences::default();

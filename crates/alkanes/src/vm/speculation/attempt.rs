@@ -1,0 +1,121 @@
+use std::sync::Arc;
+
+use super::super::cache::Compiled;
+use super::super::guard::guarded;
+use super::super::instance::{Outcome, execute};
+use super::super::session::{Frame, Session};
+use super::{Job, Series};
+use crate::state::RecordedReads;
+use crate::trace_log::TraceRecorder;
+use crate::work::{TRANSACTION_WORK, Work};
+use crate::{Builtins, CodeCache, Overlay, Parameters, StateKey, World};
+
+/// Memory that the instance of an attempt may take, in bytes: one memory of the largest size, and a table.
+const MEMORY_BYTES: u64 = 64 << 20;
+
+/// Work that an attempt may do, and that its message must have left for it to be taken: that of reading its values comes on top.
+const WORK: u64 = 4 * TRANSACTION_WORK;
+
+/// Reads of an attempt that can be taken.
+const READS_MAX: usize = 256;
+
+/// What an attempt needs of its block.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) parameters: &'a Parameters,
+    pub(crate) height: u64,
+    pub(crate) series: &'a Series<'a>,
+    pub(crate) codes: &'a CodeCache,
+    pub(crate) builtins: &'a Builtins,
+}
+
+/// A message that was run before its turn.
+pub(crate) struct Attempt {
+    code: Arc<Compiled>,
+    frame: Frame,
+    /// Fuel that it was given, and whether it has looked how much is left.
+    fuel: u64,
+    has_shown_fuel: bool,
+    reads: Vec<(StateKey, Option<Vec<u8>>)>,
+    /// Beside that of its reads.
+    work: u64,
+    events: TraceRecorder,
+    burnt_fuel: u64,
+    outcome: Outcome,
+}
+
+impl Run<'_> {
+    /// Runs a message on foretold values; `None` where it fails, or does what can only be done in its turn.
+    pub(super) fn attempt(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
+        let mut attempt = None;
+        // A panic is in the log, and comes again in the turn of the message.
+        guarded(|| attempt = self.attempt_unguarded(job, code)).ok()?;
+        attempt
+    }
+
+    fn attempt_unguarded(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
+        let message = &self.series.messages[job.position];
+        let mut state = Overlay::new(&job.values);
+        state.work = Work::of_block(WORK - TRANSACTION_WORK, MEMORY_BYTES);
+        state.work.begin_transaction(message.transaction.weight());
+        state.record_reads();
+        let mut world =
+            World::of_attempt(self.parameters, self.height, self.series.block, state, self.codes, self.builtins);
+        world.diesel_mints = job.diesel_mints;
+        let mut session = Session::message(&mut world, message.transaction, message.txid, message.vout);
+        session.is_speculative = true;
+        let outcome = execute(&mut session, job.frame.clone(), code, job.fuel).ok()?;
+        let (events, burnt_fuel) = (std::mem::take(&mut session.events), session.burnt_fuel);
+        let (has_shown_fuel, was_refused) = (session.has_shown_fuel, session.was_refused_growth);
+        let recorded = world.state.recorded_reads();
+        let can_be_taken = recorded.is_whole()
+            && recorded.reads.len() <= READS_MAX
+            && !was_refused
+            && !events.is_over()
+            && !world.state.is_changed();
+        let RecordedReads { reads, work: read_work, .. } = recorded;
+        let work = world.state.work.done() - read_work;
+        can_be_taken.then(|| Attempt {
+            code: Arc::clone(&job.code),
+            frame: job.frame.clone(),
+            fuel: job.fuel,
+            has_shown_fuel,
+            reads,
+            work,
+            events,
+            burnt_fuel,
+            outcome,
+        })
+    }
+}
+
+impl Attempt {
+    /// Takes the attempt as the result of its message, whose turn it is: does to the state and to the counts what running it would.
+    /// Returns what it has read, too. `None` where it could have ended otherwise now; then nothing was done.
+    pub(super) fn take(
+        self,
+        session: &mut Session<'_, '_>,
+        frame: &Frame,
+        code: &Arc<Compiled>,
+        fuel: u64,
+    ) -> Option<(Outcome, Vec<(StateKey, Option<Vec<u8>>)>)> {
+        let state = &session.world.state;
+        // No limit can end it: it did not reach those of an attempt, which are narrower.
+        let memory_left = session.instance_bytes_left.min(state.memory_left()) as u64;
+        let is_free = state.check_limits().is_ok() && state.work.left() >= 2 * WORK && memory_left >= MEMORY_BYTES;
+        let has_fuel = if self.has_shown_fuel { self.fuel == fuel } else { self.fuel <= fuel };
+        let is_equal = self.frame == *frame && Arc::ptr_eq(&self.code, code) && has_fuel;
+        let reads_same = |(key, value): &(StateKey, Option<Vec<u8>>)| state.peek(key).is_ok_and(|now| now == *value);
+        if !is_free || !is_equal || !self.reads.iter().all(reads_same) {
+            return None;
+        }
+        for (key, _) in &self.reads {
+            // It was looked at, so it can be read.
+            let _ = state.get(key);
+        }
+        state.work.add(self.work);
+        session.events.append(self.events);
+        session.burnt_fuel = self.burnt_fuel;
+        Some((self.outcome, self.reads))
+    }
+}
