@@ -190,7 +190,7 @@ fn random_blocks_have_the_same_effects_work_and_fuel_with_other_threads_ahead() 
         // So little work beyond each transaction's own that it can end within the block.
         let block_work = [40_000_000, parameters.block_work][usize::from(seed % 3 > 0)];
         let counts =
-            compare(seed, Parameters { block_work, ..parameters }, if mainnet { 955_000 } else { 10 }, 12, threads);
+            compare(seed, Parameters { block_work, ..parameters }, if mainnet { 890_000 } else { 10 }, 12, threads);
         taken += counts.0;
         in_vain += counts.1;
         succeeded += counts.2;
@@ -263,8 +263,8 @@ fn an_attempt_that_was_refused_a_larger_table_is_not_taken() {
 #[test]
 fn an_attempt_is_not_taken_where_its_message_would_do_too_much() {
     let of = |block_work| Parameters { block_work, ..Parameters::of(Network::Mainnet) };
-    let block = messages(955_000, std::iter::repeat_n(message(PROBE, &[34, 1_500, 0]), 6));
-    let run = |mut engine: NativeEngine| (engine.run_block(955_000, &block, &state()).unwrap(), engine);
+    let block = messages(890_000, std::iter::repeat_n(message(PROBE, &[34, 1_500, 0]), 16));
+    let run = |mut engine: NativeEngine| (engine.run_block(890_000, &block, &state()).unwrap(), engine);
     // Each message takes a little more than the share of its transaction. What the block has beyond is enough for three of them.
     let (_, measured) = run(engine(of(crate::BLOCK_WORK), 0));
     let block_work = measured.counted[1..4].iter().map(|(work, _)| work - crate::TRANSACTION_WORK).sum();
@@ -274,5 +274,6 @@ fn an_attempt_is_not_taken_where_its_message_would_do_too_much() {
     assert_eq!(succeeded, 3);
     assert_eq!(run(eager(of(block_work), 0)).0, expected);
     let (_, enough) = run(eager(of(crate::BLOCK_WORK), 0));
-    assert_eq!(enough.speculation_counts(), (3, 0));
+    let (taken, in_vain) = enough.speculation_counts();
+    assert!(taken > 5 && in_vain == 0, "{taken} attempts taken, {in_vain} in vain");
 }

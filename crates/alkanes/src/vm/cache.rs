@@ -19,6 +19,9 @@ use crate::work::{CodeLimit, Work, cost};
 /// Bytes of compiled code that a cache keeps unless configured otherwise, enough for a hundred contracts of 300 KB.
 const CACHE_BYTES_DEFAULT: u64 = 256 << 20;
 
+/// Longest module that is copied for further threads, in bytes: each copy takes some ten times as much.
+const COPIED_LEN_MAX_BYTES: usize = 1 << 20;
+
 /// Bytes that one byte of deflate data can unpack to.
 const DEFLATE_RATIO_MAX: usize = 1032;
 
@@ -44,17 +47,15 @@ pub(crate) struct Compiled {
     pub(crate) module: Module,
     /// Work of starting an instance, beside that of any instance.
     pub(crate) start_work: u64,
-    /// The module that was compiled.
-    code: Box<[u8]>,
+    /// The module that was compiled, unless it is long.
+    code: Option<Box<[u8]>>,
 }
 
 impl Compiled {
-    /// The same in an engine of its own: threads that run one module wait for each other at every function that it calls.
-    ///
-    /// # Errors
-    /// The compiler does not take what it has taken before.
-    pub(crate) fn copied(&self) -> Result<Self, wasmi::Error> {
-        compile_exactly(&self.code)
+    /// The same in an engine of its own: threads that run one module wait for each other at every function that it calls. `None` of a long
+    /// module.
+    pub(crate) fn copied(&self) -> Option<Self> {
+        compile_exactly(self.code.as_deref()?).ok()
     }
 }
 
@@ -75,7 +76,7 @@ struct BySize;
 impl Weighter<CodeHash, (ModuleSize, Compilation)> for BySize {
     fn weight(&self, _: &CodeHash, (size, compilation): &(ModuleSize, Compilation)) -> u64 {
         match compilation {
-            Ok(_) => size.compiled_bytes + size.len as u64,
+            Ok(_) => size.compiled_bytes + size.len.min(COPIED_LEN_MAX_BYTES) as u64,
             Err(text) => 256 + text.len() as u64,
         }
     }
@@ -283,5 +284,7 @@ fn compile_exactly(code: &[u8]) -> Result<Compiled, wasmi::Error> {
     config.consume_fuel(true);
     let engine = Engine::new(&config);
     let module = Module::new(&engine, code)?;
-    Ok(Compiled { engine, module, start_work: start_work(code), code: code.into() })
+    let start_work = start_work(code);
+    let code = (code.len() <= COPIED_LEN_MAX_BYTES).then(|| code.into());
+    Ok(Compiled { engine, module, start_work, code })
 }

@@ -44,8 +44,12 @@ const THREADS_MAX: usize = 3;
 /// Equal messages of a block that are worth its threads.
 const SERIES_LEN_MIN: usize = 8;
 
-/// Attempts in vain that a block is allowed beyond a quarter of those that were taken.
+/// Attempts in vain that a block is allowed, beyond one for so many that were taken.
 const MISSES_MAX: u32 = 8;
+const HITS_PER_MISS: u32 = 16;
+
+/// Most fuel of a message that is run ahead: attempts in vain take little of the time that a block may take.
+const FUEL_MAX: u64 = 20_000_000;
 
 /// How an engine runs messages before their turn.
 #[derive(Debug)]
@@ -112,7 +116,7 @@ impl Speculating {
 fn copy_of(copied: &mut Option<CopiedCode>, code: &Arc<Compiled>) -> Option<Arc<Compiled>> {
     if copied.as_ref().is_none_or(|copied| !Arc::ptr_eq(&copied.of, code)) {
         *copied = None;
-        let copy = Arc::new(code.copied().ok()?);
+        let copy = Arc::new(code.copied()?);
         *copied = Some(CopiedCode { of: Arc::clone(code), copy });
     }
     copied.as_ref().map(|copied| Arc::clone(&copied.copy))
@@ -160,7 +164,7 @@ impl<'a> Speculation<'a> {
     }
 
     const fn is_worth_it(&self) -> bool {
-        self.misses <= MISSES_MAX + self.hits / 4
+        self.misses <= MISSES_MAX + self.hits / HITS_PER_MISS
     }
 
     /// Queues the messages after `position`, as far as what they read can be foretold. `fuel`: what this one has, and they probably too,
@@ -190,7 +194,7 @@ impl<'a> Speculation<'a> {
         fuel: u64,
     ) -> Result<Outcome, Stop> {
         let incoming = frame.incoming.clone();
-        if self.is_worth_it() {
+        if self.is_worth_it() && fuel <= FUEL_MAX {
             self.queue_after(position, session.world, &frame, code, fuel);
             if let Some(attempt) = self.queue.take(position, self.is_eager, |job| self.run.attempt(job, &job.code)) {
                 let taken = attempt.and_then(|attempt| attempt.take(session, &frame, code, fuel));

@@ -178,6 +178,11 @@ impl RawResponse {
         Ok(Self { data: ReturnedData { buffer, start }, alkanes, storage })
     }
 
+    /// Length of all that the contract wrote, in bytes.
+    pub(crate) fn buffer_len(&self) -> usize {
+        self.data.buffer.len()
+    }
+
     /// Returned alkanes, as written.
     pub(crate) fn alkanes(&self) -> &[Transfer] {
         &self.alkanes

@@ -16,8 +16,9 @@ const MEMORY_BYTES: u64 = 64 << 20;
 /// Work that an attempt may do, and that its message must have left for it to be taken: that of reading its values comes on top.
 const WORK: u64 = 4 * TRANSACTION_WORK;
 
-/// Reads of an attempt that can be taken.
+/// Reads of an attempt that can be taken, and bytes of its answer: attempts wait for their turn.
 const READS_MAX: usize = 256;
+const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// What an attempt needs of its block.
 #[derive(Clone, Copy)]
@@ -70,6 +71,7 @@ impl Run<'_> {
         let recorded = world.state.recorded_reads();
         let can_be_taken = recorded.is_whole()
             && recorded.reads.len() <= READS_MAX
+            && outcome.response.buffer_len() <= ANSWER_BYTES_MAX
             && !was_refused
             && !events.is_over()
             && !world.state.is_changed();
