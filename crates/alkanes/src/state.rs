@@ -8,7 +8,7 @@ use bitcoin::Txid;
 pub use key::StateKey;
 pub(crate) use key::{OUTPOINT_LEN, decode_outpoint, encode_outpoint};
 pub use overlay::Overlay;
-pub(crate) use overlay::RecordedReads;
+pub(crate) use overlay::{Read, RecordedReads};
 
 /// Reads the state as of the end of some block.
 pub trait StateReader {

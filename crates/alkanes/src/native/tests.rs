@@ -122,10 +122,10 @@ fn chain(random: &mut Random, network: Network, from: Height, blocks: u32) -> Ve
     (from..from + blocks)
         .map(|height| {
             let common: Vec<_> =
-                (0..1 + random.below(2)).map(|_| &calls[random.below(calls.len() as u64) as usize]).collect();
+                (0..=random.below(2)).map(|_| &calls[random.below(calls.len() as u64) as usize]).collect();
             let transactions = (0..4 + random.below(24)).map(|_| {
                 number += 1;
-                let inputs = (0..1 + random.below(5) / 4).map(|_| match unspent.len() as u64 {
+                let inputs = (0..=random.below(5) / 4).map(|_| match unspent.len() as u64 {
                     len if len > 0 && random.below(4) > 0 => {
                         spend(unspent.swap_remove((len - 1 - random.below(len.min(3))) as usize))
                     }

@@ -56,10 +56,13 @@ impl Layer {
     }
 }
 
+/// A key, and the value that was read.
+pub(crate) type Read = (StateKey, Option<Vec<u8>>);
+
 /// The reads of a run in their order, of as many bytes as a record may have.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedReads {
-    pub(crate) reads: Vec<(StateKey, Option<Vec<u8>>)>,
+    pub(crate) reads: Vec<Read>,
     /// Work that was counted for them.
     pub(crate) work: u64,
     bytes: usize,

@@ -30,6 +30,7 @@ use attempt::Attempt;
 pub(crate) use attempt::Run;
 use forecast::{Forecast, sheet_of};
 pub(crate) use queue::Queue;
+use queue::Taken;
 pub(crate) use series::Series;
 
 use super::cache::Compiled;
@@ -196,14 +197,19 @@ impl<'a> Speculation<'a> {
         let incoming = frame.incoming.clone();
         if self.is_worth_it() && fuel <= FUEL_MAX {
             self.queue_after(position, session.world, &frame, code, fuel);
-            if let Some(attempt) = self.queue.take(position, self.is_eager, |job| self.run.attempt(job, &job.code)) {
-                let taken = attempt.and_then(|attempt| attempt.take(session, &frame, code, fuel));
-                session.world.state.end_peeking();
-                if let Some((outcome, reads)) = taken {
-                    self.hits += 1;
-                    self.forecast.learn(position, &self.series.messages[position], reads, &incoming, &outcome);
-                    return Ok(outcome);
-                }
+            let taken = self.queue.take(position, self.is_eager, |job| self.run.attempt(job, &job.code));
+            let is_ended = !matches!(taken, Taken::Nothing);
+            let result = match taken {
+                Taken::Attempt(attempt) => attempt.take(session, &frame, code, fuel),
+                Taken::InVain | Taken::Nothing => None,
+            };
+            session.world.state.end_peeking();
+            if let Some((outcome, reads)) = result {
+                self.hits += 1;
+                self.forecast.learn(position, &self.series.messages[position], reads, &incoming, &outcome);
+                return Ok(outcome);
+            }
+            if is_ended {
                 self.misses += 1;
                 // The others were made with the same forecast.
                 self.queue.clear();

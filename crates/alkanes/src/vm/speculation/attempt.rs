@@ -5,10 +5,10 @@ use super::super::guard::guarded;
 use super::super::instance::{Outcome, execute};
 use super::super::session::{Frame, Session};
 use super::{Job, Series};
-use crate::state::RecordedReads;
+use crate::state::{Read, RecordedReads};
 use crate::trace_log::TraceRecorder;
 use crate::work::{TRANSACTION_WORK, Work};
-use crate::{Builtins, CodeCache, Overlay, Parameters, StateKey, World};
+use crate::{Builtins, CodeCache, Overlay, Parameters, World};
 
 /// Memory that the instance of an attempt may take, in bytes: one memory of the largest size, and a table.
 const MEMORY_BYTES: u64 = 64 << 20;
@@ -37,7 +37,7 @@ pub(crate) struct Attempt {
     /// Fuel that it was given, and whether it has looked how much is left.
     fuel: u64,
     has_shown_fuel: bool,
-    reads: Vec<(StateKey, Option<Vec<u8>>)>,
+    reads: Vec<Read>,
     /// Beside that of its reads.
     work: u64,
     events: TraceRecorder,
@@ -47,11 +47,11 @@ pub(crate) struct Attempt {
 
 impl Run<'_> {
     /// Runs a message on foretold values; `None` where it fails, or does what can only be done in its turn.
-    pub(super) fn attempt(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
+    pub(super) fn attempt(&self, job: &Job, code: &Arc<Compiled>) -> Option<Box<Attempt>> {
         let mut attempt = None;
         // A panic is in the log, and comes again in the turn of the message.
         guarded(|| attempt = self.attempt_unguarded(job, code)).ok()?;
-        attempt
+        attempt.map(Box::new)
     }
 
     fn attempt_unguarded(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
@@ -100,14 +100,14 @@ impl Attempt {
         frame: &Frame,
         code: &Arc<Compiled>,
         fuel: u64,
-    ) -> Option<(Outcome, Vec<(StateKey, Option<Vec<u8>>)>)> {
+    ) -> Option<(Outcome, Vec<Read>)> {
         let state = &session.world.state;
         // No limit can end it: it did not reach those of an attempt, which are narrower.
         let memory_left = session.instance_bytes_left.min(state.memory_left()) as u64;
         let is_free = state.check_limits().is_ok() && state.work.left() >= 2 * WORK && memory_left >= MEMORY_BYTES;
         let has_fuel = if self.has_shown_fuel { self.fuel == fuel } else { self.fuel <= fuel };
         let is_equal = self.frame == *frame && Arc::ptr_eq(&self.code, code) && has_fuel;
-        let reads_same = |(key, value): &(StateKey, Option<Vec<u8>>)| state.peek(key).is_ok_and(|now| now == *value);
+        let reads_same = |(key, value): &Read| state.peek(key).is_ok_and(|now| now == *value);
         if !is_free || !is_equal || !self.reads.iter().all(reads_same) {
             return None;
         }

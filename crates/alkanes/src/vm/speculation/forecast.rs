@@ -5,6 +5,7 @@ use paraffin_store::KeyHashing;
 
 use super::super::instance::Outcome;
 use super::series::Planned;
+use crate::state::Read;
 use crate::{Overlay, SavedSheet, Sheet, StateError, StateKey, StateReader, Transfer};
 
 /// Longest value that is foretold as a number, in bytes.
@@ -43,7 +44,7 @@ impl Forecast {
         &mut self,
         position: usize,
         message: &Planned<'_>,
-        reads: Vec<(StateKey, Option<Vec<u8>>)>,
+        reads: Vec<Read>,
         incoming: &[Transfer],
         outcome: &Outcome,
     ) {

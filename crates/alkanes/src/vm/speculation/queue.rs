@@ -17,10 +17,19 @@ struct State {
     /// Positions of jobs that are being run, with their generation.
     running: Vec<(u64, usize)>,
     /// By position; `None` where the attempt came to nothing.
-    ended: HashMap<usize, Option<Attempt>>,
+    ended: HashMap<usize, Option<Box<Attempt>>>,
     /// Jobs of an earlier one are of no use any more.
     generation: u64,
     is_closed: bool,
+}
+
+/// What came of a job.
+pub(super) enum Taken {
+    /// Nothing yet.
+    Nothing,
+    /// It ended without a result.
+    InVain,
+    Attempt(Box<Attempt>),
 }
 
 impl State {
@@ -30,7 +39,7 @@ impl State {
         Some((self.generation, job))
     }
 
-    fn end(&mut self, generation: u64, position: usize, attempt: Option<Attempt>) {
+    fn end(&mut self, generation: u64, position: usize, attempt: Option<Box<Attempt>>) {
         self.running.retain(|running| *running != (generation, position));
         if generation == self.generation {
             self.ended.insert(position, attempt);
@@ -52,27 +61,22 @@ impl Queue {
         state.ended.clear();
     }
 
-    /// What came of the job at `position`; `None` where nothing has come of it yet. While another thread runs it, `help` runs the jobs that wait.
-    /// `is_eager`: it also runs the one at `position`. Nobody waits for that thread: on a busy machine it may not have a core. Jobs before that position are dropped.
-    pub(super) fn take(
-        &self,
-        position: usize,
-        is_eager: bool,
-        help: impl Fn(&Job) -> Option<Attempt>,
-    ) -> Option<Option<Attempt>> {
+    /// What came of the job at `position`. While another thread runs it, `help` runs the jobs that wait, but does not wait for that thread, which on
+    /// a busy machine may have no core. `is_eager`: it also runs the one at `position`. Jobs before that position are dropped.
+    pub(super) fn take(&self, position: usize, is_eager: bool, help: impl Fn(&Job) -> Option<Box<Attempt>>) -> Taken {
         let mut state = self.state.lock();
         state.waiting.retain(|job| job.position >= position);
         state.ended.retain(|ended, _| *ended >= position);
         loop {
             if let Some(ended) = state.ended.remove(&position) {
-                return Some(ended);
+                return ended.map_or(Taken::InVain, Taken::Attempt);
             }
-            let generation = state.generation;
-            let waits = state.waiting.front().is_some_and(|job| job.position == position);
-            if !state.running.contains(&(generation, position)) && !(is_eager && waits) {
+            let is_running = state.running.contains(&(state.generation, position));
+            let is_next = state.waiting.front().is_some_and(|job| job.position == position);
+            if !(is_running || is_eager && is_next) {
                 // The caller is as quick as this thread would be.
                 state.waiting.retain(|job| job.position != position);
-                return None;
+                return Taken::Nothing;
             }
             match state.begin() {
                 Some((generation, job)) => {
@@ -81,13 +85,13 @@ impl Queue {
                     state = self.state.lock();
                     state.end(generation, job.position, attempt);
                 }
-                None => return None,
+                None => return Taken::Nothing,
             }
         }
     }
 
     /// Runs jobs until the queue is closed.
-    pub(super) fn serve(&self, mut run: impl FnMut(&Job) -> Option<Attempt>) {
+    pub(super) fn serve(&self, mut run: impl FnMut(&Job) -> Option<Box<Attempt>>) {
         let mut state = self.state.lock();
         while !state.is_closed {
             let Some((generation, job)) = state.begin() else {

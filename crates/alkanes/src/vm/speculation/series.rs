@@ -1,3 +1,4 @@
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use bitcoin::{Block, OutPoint, Transaction, Txid};
@@ -35,18 +36,15 @@ pub(crate) struct Planned<'b> {
 impl<'b> Series<'b> {
     /// `None` for a block without messages to contracts.
     pub(super) fn of(block: &'b Block, txids: &'b [Txid]) -> Option<Self> {
-        let mut by_calldata: HashMap<Vec<u8>, Vec<Planned<'b>>> = HashMap::new();
-        for (transaction, txid) in block.txdata.iter().zip(txids) {
+        let mut by_calldata: HashMap<Vec<u8>, (Reverse<usize>, Vec<Planned<'b>>)> = HashMap::new();
+        for (index, (transaction, txid)) in block.txdata.iter().zip(txids).enumerate() {
             if let Some((calldata, planned)) = planned(transaction, *txid) {
-                by_calldata.entry(calldata).or_default().push(planned);
+                by_calldata.entry(calldata).or_insert_with(|| (Reverse(index), Vec::new())).1.push(planned);
             }
         }
         // Of series of one length the one that begins first, so that a run can be repeated.
-        let first = |messages: &[Planned<'_>]| messages.first().map(|message| message.txid);
-        let order = |txid| txids.iter().position(|other| Some(*other) == txid);
-        let longest = by_calldata.iter().map(|(_, messages)| messages.len()).max()?;
-        let longest = by_calldata.into_iter().filter(|(_, messages)| messages.len() == longest);
-        let (calldata, messages) = longest.min_by_key(|(_, messages)| order(first(messages)))?;
+        let longest = by_calldata.into_iter().max_by_key(|(_, (first, messages))| (messages.len(), *first));
+        let (calldata, (_, messages)) = longest?;
         let Cellpack { target, inputs } = Cellpack::decode(&calldata).ok()?;
         let shadow = |message: &Planned<'_>| OutPoint { txid: message.txid, vout: message.vout };
         let positions = messages.iter().enumerate().map(|(position, message)| (shadow(message), position)).collect();
