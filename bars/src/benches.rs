@@ -26,13 +26,14 @@ const fn bench(group: &'static str, package: &'static str, bench: &'static str) 
     CrateBench { group, package, bench, asked: &[&[]], features: "" }
 }
 
-static BENCHES: [CrateBench; 11] = [
+static BENCHES: [CrateBench; 12] = [
     bench("gateway", "paraffin-surfaces", "gateway_cost"),
     bench("limiter", "paraffin-access", "limiter"),
     CrateBench {
         asked: &[&["--bar", "snapshot"], &["--bar", "observe"], &["--bar", "deliveries"]],
         ..bench("mempool", "paraffin-surfaces", "mempool")
     },
+    bench("mints", "paraffin-alkanes", "mints"),
     bench("orderbook", "paraffin-orderbook", "ingest"),
     bench("ordinals", "paraffin-ordinals-index", "import"),
     bench("pages", "paraffin-indexer", "history_page"),

@@ -1,7 +1,7 @@
 //! What a mint of the genesis token costs in a block that is full of them, one after the other and with the other cores ahead of them.
 //!
 //! Catches: attempts that are not taken, or that cost their message as much as running it. `cargo bench -p paraffin-alkanes --bench mints`;
-//! `--test` runs a short one. Prints one line of JSON and fails when attempts are in vain. `PARAFFIN_OPERATOR_WASM` names an
+//! `--test` runs a short one. Prints one line of JSON, its samples, and fails when attempts are in vain. `PARAFFIN_OPERATOR_WASM` names an
 //! indexer program whose contracts it runs instead of our own.
 #![allow(missing_docs, clippy::unwrap_used, clippy::cast_precision_loss)] // a bench stops at the first failure
 
@@ -21,6 +21,9 @@ use paraffin_alkanes::codec::{ALKANES_PROTOCOL, Cellpack, Protostone, Runestone,
 use paraffin_alkanes::{Builtins, CodeCache, Engine, NativeEngine, Parameters, StateError, StateKey, StateReader};
 use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 
+/// With two cores.
+const RATIO_MIN: f64 = 1.25;
+
 const FIRST: Height = 955_000;
 const MINTS: usize = 2_800;
 /// Mints that spend each other's output.
@@ -37,19 +40,26 @@ impl StateReader for Memory {
 
 fn main() {
     let short = std::env::args().any(|argument| argument == "--test");
-    let (blocks, mints) = if short { (2, 50) } else { (6, MINTS) };
+    let (rounds, blocks, mints) = if short { (1, 2, 50) } else { (5, 4, MINTS) };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).clamp(1, 3);
-    let (alone, _, effects) = measured(0, blocks, mints);
-    let (ahead, (taken, in_vain), same) = measured(threads, blocks, mints);
-    assert!(effects == same, "the same blocks have other effects");
+    let (mut rows, mut ratios) = (String::new(), Vec::new());
+    let (mut taken, mut in_vain) = (0, 0);
+    // In turns, so that a busy moment of the machine meets both.
+    for round in 1..=rounds {
+        let (alone, _, effects) = measured(0, blocks, mints);
+        let (ahead, counts, same) = measured(threads, blocks, mints);
+        assert!(effects == same, "the same blocks have other effects");
+        (taken, in_vain) = (taken + counts.0, in_vain + counts.1);
+        ratios.push(alone / ahead);
+        rows += &format!("{round},{alone:.1},{ahead:.1}\n");
+    }
+    ratios.sort_by(f64::total_cmp);
+    let ratio = ratios[ratios.len() / 2];
     println!(
-        r#"{{"bar":"mints","value":{ahead:.1},"alone":{alone:.1},"ratio":{:.2},"how":"microseconds a mint of the genesis token in the last of {blocks} blocks with {mints} each, {threads} threads beside that of the engine; {taken} attempts taken, {in_vain} in vain"}}"#,
-        alone / ahead
+        r#"{{"bar":"mints","value":{ratio:.2},"at_least":{RATIO_MIN},"how":"times as fast with {threads} threads ahead: mints of the genesis token in the last of {blocks} blocks with {mints} each, median of {rounds} rounds; {taken} attempts taken, {in_vain} in vain"}}"#
     );
-    assert!(
-        taken > 10 * in_vain && taken as usize > mints * blocks as usize / 4,
-        "{taken} attempts taken, {in_vain} in vain"
-    );
+    print!("round,microseconds a mint alone,with threads ahead\n{rows}");
+    assert!(taken > 10 * in_vain, "{taken} attempts taken, {in_vain} in vain");
 }
 
 /// Microseconds a mint in the last block, attempts taken and in vain, and what all blocks did.

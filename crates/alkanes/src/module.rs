@@ -16,7 +16,7 @@ use paraffin_store::{KeyHashing, Module, ModuleError, ModuleSchema, ModuleWriter
 
 use self::holdings::Holdings;
 use self::outputs::SpentOutputs;
-use self::state::WriterState;
+use self::state::{Sheets, WriterState};
 use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, position_key, write_value};
 use crate::state::RECENT_BLOCKS;
 use crate::tables::{BLOCK_TRACES, EFFECTS, RECENT, SCHEMA, SEEN_AT, TOTALS, TRACES};
@@ -24,6 +24,9 @@ use crate::{BlockEffects, Engine, Parameters, StateError, StateKey};
 
 /// Row of `totals`: the state lacks what only the native engine writes.
 const PARTIAL: [u8; 1] = [3];
+
+/// Rows that one thread looks up; each is looked for in all files.
+const LOOKED_UP_BY_ONE: usize = 64;
 
 /// Index of each transaction in its block.
 type TransactionIndices = HashMap<Txid, u32, KeyHashing>;
@@ -73,6 +76,7 @@ impl Module for AlkanesModule {
         let is_partial = rows.get(&TOTALS, &PARTIAL)?.is_some();
         let accepted = if is_partial { self.engine.accept_partial() } else { Ok(()) };
         let run = accepted.and_then(|()| self.engine.run_block(height, block, &state));
+        let sheets = state.into_sheets();
         let effects = run.map_err(|halt| {
             ModuleError::Block(format!(
                 "block {}: the {} alkanes engine halts: {halt}. Indexing waits here, because contracts \
@@ -84,7 +88,7 @@ impl Module for AlkanesModule {
         if !self.engine.is_whole() && !is_partial {
             rows.put(&TOTALS, &PARTIAL, &[])?;
         }
-        write(&self.parameters, block, &effects, &known, rows).map_err(refuse)
+        write(&self.parameters, block, &effects, (&known, &sheets), rows).map_err(refuse)
     }
 }
 
@@ -100,7 +104,7 @@ fn write(
     parameters: &Parameters,
     block: &ConnectedBlock,
     effects: &BlockEffects,
-    known: &SpentOutputs,
+    (known, sheets): (&SpentOutputs, &Sheets),
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let height = block.id.height;
@@ -110,7 +114,7 @@ fn write(
     // First the rows that depend on the state before the block.
     let mut holdings = Holdings::default();
     holdings.contracts(effects, rows)?;
-    outputs::write_spent(block, known, &mut holdings, rows)?;
+    outputs::write_spent(block, known, sheets, &mut holdings, rows)?;
 
     write_state(effects, rows)?;
     write_first_seen(height, effects, rows)?;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use paraffin_primitives::AlkaneId;
-use paraffin_store::ModuleWriter;
+use paraffin_store::{ModuleWriter, read_together};
 
+use super::LOOKED_UP_BY_ONE;
 use crate::rows::{
     CountsRow, HeldRow, Holder, StateRow, WideAmount, decode_amount, held_key, holding_key, id_key, ranking_key,
 };
@@ -53,8 +54,12 @@ impl Holdings {
 
     /// Writes the holdings as they are after the block.
     pub(super) fn write(self, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
+        let changes: Vec<_> = self.changes.into_iter().collect();
+        let held = read_together(&changes, LOOKED_UP_BY_ONE, |((what, holder), _)| {
+            rows.get(&HELD, &held_key(*holder, Some(*what)))
+        })?;
         let mut counted: Option<(AlkaneId, CountsRow)> = None;
-        for ((what, holder), change) in self.changes {
+        for (((what, holder), change), held) in changes.into_iter().zip(held) {
             // Changes come in the order of the ids, so the counts of one are written when the next begins.
             if counted.is_none_or(|(id, _)| id != what) {
                 write_counts(counted, rows)?;
@@ -62,7 +67,8 @@ impl Holdings {
                 counted = Some((what, row.map(|row| CountsRow::decode(&row)).transpose()?.unwrap_or_default()));
             }
             let Some((_, counts)) = &mut counted else { continue };
-            write_change(what, holder, &change, counts, rows)?;
+            let held = held.map(|row| HeldRow::decode(&row)).transpose()?.unwrap_or_default();
+            write_change((what, holder), held, &change, counts, rows)?;
         }
         write_counts(counted, rows)
     }
@@ -75,15 +81,15 @@ fn write_counts(counted: Option<(AlkaneId, CountsRow)>, rows: &mut ModuleWriter<
     Ok(())
 }
 
+/// `before`: what the holder had before the block.
 fn write_change(
-    what: AlkaneId,
-    holder: Holder,
+    (what, holder): (AlkaneId, Holder),
+    before: HeldRow,
     change: &Change,
     counts: &mut CountsRow,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let key = held_key(holder, Some(what));
-    let before = rows.get(&HELD, &key)?.map(|row| HeldRow::decode(&row)).transpose()?.unwrap_or_default();
     let mut after = before;
     let (count, sum) = match holder {
         Holder::Script(_) => {

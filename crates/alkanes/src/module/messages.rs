@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use bitcoin::Txid;
 use paraffin_primitives::Height;
-use paraffin_store::ModuleWriter;
+use paraffin_store::{ModuleWriter, read_together};
 
+use super::LOOKED_UP_BY_ONE;
 use crate::rows::{ScriptKey, decode_message_count, message_key, position_key};
 use crate::tables::{MESSAGE_COUNTS, MESSAGES};
 use crate::{BlockEffects, StateError};
@@ -50,8 +51,10 @@ impl Messages {
     /// One row for each transaction of a script, not one for each message: a transaction with a hundred messages and
     /// thousands of scripts would make hundreds of thousands.
     pub(super) fn write(self, height: Height, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
-        for (script, runs) in self.by_script {
-            let mut count = decode_message_count(rows.get(&MESSAGE_COUNTS, &script.0)?.as_deref())?;
+        let lists: Vec<_> = self.by_script.into_iter().collect();
+        let counts = read_together(&lists, LOOKED_UP_BY_ONE, |(script, _)| rows.get(&MESSAGE_COUNTS, &script.0))?;
+        for ((script, runs), count) in lists.into_iter().zip(counts) {
+            let mut count = decode_message_count(count.as_deref())?;
             for run in runs {
                 rows.put(&MESSAGES, &message_key(script, count), &position_key(height, run.first))?;
                 let full = || StateError::Damaged("a script has 2^32 messages".to_owned());

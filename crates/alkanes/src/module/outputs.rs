@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use bitcoin::{OutPoint, Script, Txid};
+use bitcoin::{OutPoint, ScriptBuf, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
-use super::TransactionIndices;
 use super::holdings::Holdings;
+use super::state::Sheets;
+use super::{LOOKED_UP_BY_ONE, TransactionIndices};
 use crate::rows::{Holder, OutputRow, ScriptKey, outpoint_key};
 use crate::tables::{LIVE, OUTPUTS, SCRIPTS, SHEETS, SPENT, TOTALS};
 use crate::{BlockEffects, Parameters, SavedSheet, Sheet, StateError, StateKey};
 
 /// Spent outputs that one thread looks up; for nearly all no file is read.
-const LOOKED_UP_BY_ONE: usize = 512;
+const SPENT_BY_ONE: usize = 512;
 
 /// Row of table `totals`: the genesis outpoint's output, from its block until it is spent or gets its alkanes.
 const GENESIS_OUTPUT: &[u8] = &[2];
@@ -23,15 +24,17 @@ pub(super) struct SpentOutputs {
     genesis: OutPoint,
     /// `None`: neither alkanes nor base runes were sent to it before the block.
     rows: HashMap<OutPoint, Option<OutputRow>, KeyHashing>,
+    /// Transactions of the block.
+    own: HashSet<Txid, KeyHashing>,
 }
 
 impl SpentOutputs {
     /// Looks up every spent output once.
     pub(super) fn of_inputs(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<Self, StateError> {
-        let own: HashSet<&Txid, KeyHashing> = block.txids.iter().collect();
+        let own: HashSet<Txid, KeyHashing> = block.txids.iter().copied().collect();
         let inputs = block.block.txdata.iter().flat_map(|transaction| &transaction.input);
         let outpoints: Vec<OutPoint> = inputs.map(|input| input.previous_output).collect();
-        let found = read_together(&outpoints, LOOKED_UP_BY_ONE, |outpoint| {
+        let found = read_together(&outpoints, SPENT_BY_ONE, |outpoint| {
             // Outputs of the block itself held nothing before it.
             let is_own = outpoint.is_null() || own.contains(&outpoint.txid);
             let row = if is_own { None } else { rows.get(&OUTPUTS, &outpoint_key(outpoint))? };
@@ -40,13 +43,15 @@ impl SpentOutputs {
         Ok(Self {
             genesis: Parameters::of(paraffin_primitives::Network::Mainnet).genesis_outpoint(),
             rows: outpoints.into_iter().zip(found).collect(),
+            own,
         })
     }
 
-    /// Whether an input of the block certainly holds nothing. The genesis outpoint holds something on networks that never
-    /// had such an output.
-    pub(super) fn is_empty_input(&self, outpoint: &OutPoint) -> bool {
-        *outpoint != self.genesis && matches!(self.rows.get(outpoint), Some(None))
+    /// Whether an output certainly held nothing before the block: one of the block itself, or an input without a row. The genesis outpoint
+    /// holds something on networks that never had such an output.
+    pub(super) fn was_empty(&self, outpoint: &OutPoint) -> bool {
+        *outpoint != self.genesis
+            && (self.own.contains(&outpoint.txid) || matches!(self.rows.get(outpoint), Some(None)))
     }
 
     /// The spent outputs that alkanes or base runes were sent to.
@@ -104,6 +109,7 @@ fn output_row(block: &ConnectedBlock, index: usize, vout: u32, is_listed: bool) 
 pub(super) fn write_spent(
     block: &ConnectedBlock,
     known: &SpentOutputs,
+    sheets: &Sheets,
     holdings: &mut Holdings,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
@@ -114,7 +120,11 @@ pub(super) fn write_spent(
         let listing = row.listing(outpoint);
         rows.delete(&LIVE, &listing.key(script, None))?;
         rows.put(&SPENT, &listing.key(script, Some(block.id.height)), &listing.value())?;
-        let sheet = rows.get(&SHEETS, &outpoint_key(&outpoint))?.unwrap_or_default();
+        let sheet = match sheets.get(&StateKey::Sheet(outpoint)) {
+            Some(sheet) => sheet.clone(),
+            None => rows.get(&SHEETS, &outpoint_key(&outpoint))?,
+        };
+        let sheet = sheet.unwrap_or_default();
         for (id, amount) in SavedSheet::decode(&sheet)?.load().iter() {
             holdings.remove(Holder::Script(script), id, amount);
         }
@@ -133,6 +143,7 @@ pub(super) fn write_funded(
 ) -> Result<(), StateError> {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
     let mut sheets: BTreeMap<OutPoint, Sheet> = BTreeMap::new();
+    let mut scripts: BTreeMap<ScriptKey, ScriptBuf> = BTreeMap::new();
     for (key, value) in &effects.writes {
         let (StateKey::Sheet(outpoint) | StateKey::BaseSheet(outpoint)) = key else { continue };
         if let StateKey::Sheet(outpoint) = key {
@@ -148,7 +159,7 @@ pub(super) fn write_funded(
         {
             rows.put(&OUTPUTS, &outpoint_key(outpoint), &row.encode())?;
             if is_listed {
-                remember_script(&row.script, rows)?;
+                scripts.insert(ScriptKey::of(&row.script), row.script);
             }
         }
     }
@@ -159,11 +170,12 @@ pub(super) fn write_funded(
         rows.delete(&TOTALS, GENESIS_OUTPUT)?;
         rows.put(&OUTPUTS, &outpoint_key(&genesis), &bytes)?;
         let row = OutputRow::decode(&bytes)?;
-        remember_script(&row.script, rows)?;
         if !known.is_spent(&genesis) {
             list(&row, genesis, &sheets[&genesis], holdings, rows)?;
         }
+        scripts.insert(ScriptKey::of(&row.script), row.script);
     }
+    remember_scripts(scripts, rows)?;
     for outpoint in &effects.funded {
         if known.is_spent(outpoint) {
             continue;
@@ -193,11 +205,16 @@ fn list(
     Ok(())
 }
 
-/// Keeps a script under its key.
-fn remember_script(script: &Script, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
-    let key = ScriptKey::of(script);
-    if rows.get(&SCRIPTS, &key.0)?.is_none() {
-        rows.put(&SCRIPTS, &key.0, script.as_bytes())?;
+/// Keeps scripts under their keys.
+fn remember_scripts(scripts: BTreeMap<ScriptKey, ScriptBuf>, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
+    let scripts: Vec<_> = scripts.into_iter().collect();
+    let known = read_together(&scripts, LOOKED_UP_BY_ONE, |(key, _)| {
+        Ok::<_, StateError>(rows.get(&SCRIPTS, &key.0)?.is_some())
+    })?;
+    for ((key, script), is_known) in scripts.iter().zip(known) {
+        if !is_known {
+            rows.put(&SCRIPTS, &key.0, script.as_bytes())?;
+        }
     }
     Ok(())
 }

@@ -16,12 +16,15 @@ const READ_BY_ONE: usize = 32;
 /// as its work. Enough for 24,000 outputs, the most that a block spends, with a few alkanes or runes each.
 const EARLY_BYTES_MAX: usize = 16 << 20;
 
+/// Sheets by their keys, as far as they were read before the block.
+pub(super) type Sheets = HashMap<StateKey, Option<Vec<u8>>, KeyHashing>;
+
 /// The state before the block being applied.
 pub(super) struct WriterState<'a, 'w> {
     rows: &'a ModuleWriter<'w>,
     known: &'a SpentOutputs,
     /// Sheets of the outputs that the block spends, up to the limit: read together, since each is looked for in all files.
-    sheets: HashMap<StateKey, Option<Vec<u8>>, KeyHashing>,
+    sheets: Sheets,
 }
 
 impl<'a, 'w> WriterState<'a, 'w> {
@@ -40,6 +43,10 @@ impl<'a, 'w> WriterState<'a, 'w> {
         let sheets = keys.into_iter().zip(early).filter_map(|(key, value)| Some((key, value?))).collect();
         Ok(Self { rows, known, sheets })
     }
+
+    pub(super) fn into_sheets(self) -> Sheets {
+        self.sheets
+    }
 }
 
 fn read(rows: &ModuleWriter<'_>, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
@@ -49,9 +56,9 @@ fn read(rows: &ModuleWriter<'_>, key: &StateKey) -> Result<Option<Vec<u8>>, Stat
 
 impl StateReader for WriterState<'_, '_> {
     fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
-        // Nearly all inputs of a block hold neither alkanes nor base runes, and one read each has shown it.
+        // Nearly all inputs of a block hold neither alkanes nor base runes, and one read each has shown it; outputs of the block are new.
         if let StateKey::Sheet(outpoint) | StateKey::BaseSheet(outpoint) = key
-            && self.known.is_empty_input(outpoint)
+            && self.known.was_empty(outpoint)
         {
             return Ok(None);
         }
