@@ -7,7 +7,7 @@ mod fees;
 mod mempool;
 mod methods;
 mod prefix;
-mod shapes;
+mod records;
 mod transactions;
 mod unconfirmed;
 
@@ -28,6 +28,10 @@ pub use fees::FeeEstimates;
 pub(crate) use mempool::histogram as fee_histogram;
 pub(crate) use mempool::{broadcast, package};
 pub use methods::{ESPLORA, by_path};
+pub use records::{
+    BlockStatus, EsploraBlock, EsploraSpend, EsploraTransaction, MerkleProof, TransactionStatus, UnspentOutput,
+    script_type,
+};
 pub use transactions::NodeTransactions;
 pub(crate) use transactions::{raw as raw_transactions, unconfirmed as unconfirmed_transaction};
 pub(crate) use unconfirmed::accepted;
