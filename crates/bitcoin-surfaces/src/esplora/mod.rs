@@ -3,6 +3,7 @@
 
 mod address;
 mod blocks;
+mod document;
 mod fees;
 mod mempool;
 mod methods;
@@ -24,6 +25,7 @@ use paraffin_gateway::state::RequestContext;
 use paraffin_gateway::surface::{RpcResult, to_raw};
 
 pub use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
+pub use document::DOCUMENT;
 pub use fees::FeeEstimates;
 pub(crate) use mempool::histogram as fee_histogram;
 pub(crate) use mempool::{broadcast, package};
