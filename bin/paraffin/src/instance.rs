@@ -1,6 +1,5 @@
 //! What `serve`, `index` and `dev` share: the store, the node client and the thread that indexes.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,8 +10,8 @@ use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, Raw
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
-    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface,
-    ListenerParts, Metrics, ShadowState, WebhooksParts,
+    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, ListenerParts,
+    Metrics, ShadowState, WebhooksParts,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;
@@ -163,29 +162,29 @@ fn keyed_surfaces(
     forex: &ForexFeed,
     orderbook: Option<&Arc<Orderbook>>,
     verifier: Option<&Arc<Verifier>>,
-) -> BTreeMap<KeyedSurface, KeyedHandler> {
-    let mut surfaces = BTreeMap::from([
-        (KeyedSurface::Esplora, handlers::esplora()),
-        (KeyedSurface::Reorg, handlers::reorg()),
-        (KeyedSurface::Espo, handlers::espo()),
-        (KeyedSurface::Udf, handlers::udf()),
-        (KeyedSurface::Events, handlers::events()),
-        (KeyedSurface::Dexscreener, handlers::dexscreener()),
-        (KeyedSurface::Coingecko, handlers::coingecko()),
-        (KeyedSurface::Forex, handlers::forex(forex.board())),
-        (KeyedSurface::Btcusd, handlers::btcusd(config.pools.rules())),
-    ]);
+) -> Vec<KeyedHandler> {
+    let mut surfaces = vec![
+        handlers::esplora(),
+        handlers::reorg(),
+        handlers::espo(),
+        handlers::udf(),
+        handlers::events(),
+        handlers::dexscreener(),
+        handlers::coingecko(),
+        handlers::forex(forex.board()),
+        handlers::btcusd(config.pools.rules()),
+    ];
     if config.electrum.websocket {
-        surfaces.insert(KeyedSurface::Electrum, handlers::electrum());
+        surfaces.push(handlers::electrum());
     }
     if let Some(live) = live {
-        surfaces.insert(KeyedSurface::Mempool, handlers::mempool(Arc::clone(live.mempool())));
+        surfaces.push(handlers::mempool(Arc::clone(live.mempool())));
     }
     if let Some(orderbook) = orderbook {
-        surfaces.insert(KeyedSurface::Orderbook, handlers::orderbook(Arc::clone(orderbook)));
+        surfaces.push(handlers::orderbook(Arc::clone(orderbook)));
     }
     if let Some(verifier) = verifier {
-        surfaces.insert(KeyedSurface::Explorer, handlers::verify(Arc::clone(verifier)));
+        surfaces.push(handlers::verify(Arc::clone(verifier)));
     }
     surfaces
 }

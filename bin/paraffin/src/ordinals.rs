@@ -5,6 +5,7 @@ use paraffin_gateway::Families;
 use paraffin_ordinals_index::brc20::Brc20Module;
 use paraffin_ordinals_index::{OrdinalsModule, OrdinalsOptions, Parameters};
 use paraffin_primitives::Network;
+use paraffin_surfaces::{OPI_SERVER, ORD_SERVER};
 use serde::{Deserialize, Serialize};
 
 use crate::disk_need::OrdinalsNeed;
@@ -56,7 +57,9 @@ impl OrdinalsSection {
                 Err(reason) => Err(format!("[ordinals] {name} {reason}")),
             }
         };
-        Ok(Families { ord: address("ord_url", &self.ord_url)?, opi: address("opi_url", &self.opi_url)? })
+        let ord = address("ord_url", &self.ord_url)?.map(|uri| (ORD_SERVER, uri));
+        let opi = address("opi_url", &self.opi_url)?.map(|uri| (OPI_SERVER, uri));
+        Ok(ord.into_iter().chain(opi).collect())
     }
 
     /// Contents of the index that determine its size on disk.
@@ -80,7 +83,7 @@ mod tests {
     fn addresses_of_other_servers_are_checked_and_never_shown() {
         let with = |url: &str| OrdinalsSection { ord_url: Some(url.to_owned()), ..OrdinalsSection::default() };
         for good in ["http://127.0.0.1:80", "https://ord.example/", "http://10.0.0.1:8787/v4/0123456789abcdef/opi"] {
-            assert!(with(good).families().unwrap().ord.is_some(), "{good}");
+            assert!(with(good).families().unwrap().iter().any(|(name, _)| *name == ORD_SERVER), "{good}");
         }
         for bad in ["", "ord.example", "ftp://ord.example", "http://user:pass@host", "http://host/?key=secret"] {
             let refused = with(bad).families().err().unwrap();
@@ -88,6 +91,6 @@ mod tests {
         }
         let shown = format!("{:?}", with("http://host/0123456789abcdef"));
         assert!(shown.contains("ord_url: true") && !shown.contains("0123456789abcdef"), "{shown}");
-        assert!(OrdinalsSection::default().families().unwrap().opi.is_none());
+        assert!(OrdinalsSection::default().families().unwrap().is_empty());
     }
 }

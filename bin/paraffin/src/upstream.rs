@@ -1,6 +1,5 @@
 //! A gateway without a store: it authenticates callers and forwards requests to instances that have an index.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use paraffin_access::{ApiKey, KeyStore as _};
@@ -114,7 +113,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
         plans: config.plans.clone(),
         access: config.access.clone(),
-        keyed: BTreeMap::new(),
+        keyed: Vec::new(),
         site: console.as_ref().map(|console| console.site(config, &keys)),
         metrics,
         access_log: log::of_requests(),

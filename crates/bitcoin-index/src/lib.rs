@@ -7,7 +7,6 @@ mod activity;
 mod addresses;
 mod earlier;
 mod error;
-pub mod esplora;
 mod module;
 mod outputs;
 mod reader;
@@ -21,7 +20,10 @@ pub use addresses::{ADDRESSES_MODULE, ADDRESSES_SCHEMA, AddressModule, addresses
 pub use earlier::{BlockInputs, SpentOutput};
 pub use error::ReadError;
 pub use module::BitcoinModule;
-pub use reader::{BitcoinIndex, BlockOutput, HistoryEntry, OutputUse, ScriptEffect, TxLocation, WholeHistories};
+pub use reader::{
+    BitcoinIndex, BlockOutput, BlockSummary, Confirmation, HistoryEntry, MerkleProof, OutputUse, ScriptEffect, Spender,
+    TxLocation, UnspentOutput, WholeHistories,
+};
 pub use rows::ScriptTotals;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

@@ -1,14 +1,11 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::activity::RowSource;
 use crate::error::ReadError;
 use crate::tables::{RAW_TRANSACTIONS_SETTING, SETTINGS};
 
 /// Where the bytes of confirmed transactions come from. Fixed when a store is created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawTransactions {
     /// The index stores them: about as many bytes more as the blocks have.
     Store,

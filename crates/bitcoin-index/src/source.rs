@@ -12,7 +12,7 @@ use crate::tables::RAW_TRANSACTIONS;
 /// Where the bytes of confirmed transactions come from: this index, or the node's block files.
 pub trait TransactionSource: Send + Sync {
     /// Consensus encodings of the transactions at `locations`, in their order. The bytes are not checked here;
-    /// [`crate::BitcoinIndex::render`] does.
+    /// [`crate::BitcoinIndex::visit_transactions`] does.
     fn fetch(&self, locations: Vec<TxLocation>) -> SourceFuture<'_>;
 }
 

@@ -12,12 +12,16 @@ use paraffin_gateway::respond::Reply;
 use paraffin_gateway::rest::Validator;
 use paraffin_gateway::routes::decode_segment;
 use paraffin_gateway::state::{BoxFuture, RequestContext};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface};
+use paraffin_gateway::surface::{HttpRequest, HttpSurface, KeyedSurface};
 
 /// Bodies of requests that need none are read up to this, bytes.
 const UNUSED_BODY_BYTES_MAX: usize = 4096;
 /// Characters of an unknown path that the error repeats.
 const REPORTED_PATH_CHARS_MAX: usize = 100;
+
+/// `/v4/<KEY>/esplora`.
+pub static SURFACE: KeyedSurface =
+    KeyedSurface { takes_large_bodies: true, changed_by_get: Some("broadcast"), ..KeyedSurface::http("esplora") };
 
 /// The surface; it has no state.
 pub(crate) struct EsploraHttp;

@@ -6,23 +6,28 @@ use paraffin_gateway::surface::{HttpSurface, KeyedHandler};
 
 use crate::{electrum, esplora_http, mempool, reorg};
 
-/// Plain HTTP Esplora, for [`paraffin_gateway::KeyedSurface::Esplora`].
+/// Plain HTTP Esplora.
 pub fn esplora() -> KeyedHandler {
-    KeyedHandler { http: Some(Arc::new(esplora_http::EsploraHttp)), rpc: None }
+    KeyedHandler { surface: &esplora_http::SURFACE, http: Some(Arc::new(esplora_http::EsploraHttp)), rpc: None }
 }
 
-/// The Electrum protocol over WebSocket, for [`paraffin_gateway::KeyedSurface::Electrum`].
+/// The Electrum protocol over WebSocket.
 pub fn electrum() -> KeyedHandler {
-    KeyedHandler { http: Some(Arc::new(electrum::ElectrumHttp)), rpc: None }
+    KeyedHandler { surface: &electrum::SURFACE, http: Some(Arc::new(electrum::ElectrumHttp)), rpc: None }
 }
 
-/// The live set of unconfirmed transactions, for [`paraffin_gateway::KeyedSurface::Mempool`].
+/// The live set of unconfirmed transactions.
 pub fn mempool(mempool: Arc<paraffin_mempool::Mempool>) -> KeyedHandler {
-    let surface = Arc::new(mempool::MempoolSurface(mempool));
-    KeyedHandler { http: Some(Arc::clone(&surface) as Arc<dyn HttpSurface>), rpc: Some(surface) }
+    let handler = Arc::new(mempool::MempoolSurface(mempool));
+    let http: Arc<dyn HttpSurface> = Arc::clone(&handler) as _;
+    KeyedHandler { surface: &mempool::SURFACE, http: Some(http), rpc: Some(handler) }
 }
 
-/// The rollback endpoint, for [`paraffin_gateway::KeyedSurface::Reorg`].
+/// The rollback endpoint.
 pub fn reorg() -> KeyedHandler {
-    KeyedHandler { http: Some(Arc::new(reorg::ReorgHttp)), rpc: Some(Arc::new(reorg::ReorgRpc)) }
+    KeyedHandler {
+        surface: &reorg::SURFACE,
+        http: Some(Arc::new(reorg::ReorgHttp)),
+        rpc: Some(Arc::new(reorg::ReorgRpc)),
+    }
 }

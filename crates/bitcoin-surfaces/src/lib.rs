@@ -17,6 +17,8 @@ mod reorg;
 
 pub use btc::BTC;
 pub use electrum::ElectrumParts;
-pub use mempool::MEMPOOL;
-pub use ord::ORD;
-pub use reorg::REORG;
+pub use electrum::SURFACE as ELECTRUM;
+pub use esplora_http::SURFACE as ESPLORA_HTTP;
+pub use mempool::SURFACE as MEMPOOL;
+pub use ord::{ORD, SERVER as ORD_SERVER};
+pub use reorg::SURFACE as REORG;

@@ -16,10 +16,13 @@ use paraffin_gateway::jsonrpc::{Flavour, Params, parse_unsigned};
 use paraffin_gateway::methods::{Declared, Hash, NaturalText, PathVariable, Surface, needs};
 use paraffin_gateway::respond::Reply;
 use paraffin_gateway::state::{BoxFuture, RequestContext};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface, RpcResult, RpcSurface, to_raw};
+use paraffin_gateway::surface::{HttpRequest, HttpSurface, KeyedSurface, RpcResult, RpcSurface, to_raw};
+
+/// `/v4/<KEY>/reorg/<N>`.
+pub static SURFACE: KeyedSurface = KeyedSurface::rpc("reorg", &REORG);
 
 /// The methods of the rollback endpoint.
-pub static REORG: Surface<()> =
+static REORG: Surface<()> =
     Surface::new("reorg", &[
         Declared::listed::<u64>(
             "getblockcount",

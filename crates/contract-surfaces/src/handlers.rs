@@ -6,12 +6,12 @@ use paraffin_gateway::surface::KeyedHandler;
 
 use crate::{espo, verify};
 
-/// Analytics, for [`paraffin_gateway::KeyedSurface::Espo`].
+/// Analytics.
 pub fn espo() -> KeyedHandler {
-    KeyedHandler { http: None, rpc: Some(Arc::new(espo::Espo::default())) }
+    KeyedHandler { surface: &espo::SURFACE, http: None, rpc: Some(Arc::new(espo::Espo::default())) }
 }
 
-/// Contracts and their sources, for [`paraffin_gateway::KeyedSurface::Explorer`].
+/// Contracts and their sources.
 pub fn verify(verifier: Arc<paraffin_verify::Verifier>) -> KeyedHandler {
-    KeyedHandler { http: Some(Arc::new(verify::VerifyHttp(verifier))), rpc: None }
+    KeyedHandler { surface: &verify::SURFACE, http: Some(Arc::new(verify::VerifyHttp(verifier))), rpc: None }
 }

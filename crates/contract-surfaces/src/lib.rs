@@ -12,6 +12,6 @@ mod outputs;
 mod verify;
 
 pub use alkanes::ALKANES;
-pub use espo::ESPO;
+pub use espo::SURFACE as ESPO;
 pub use metashrew::METASHREW;
-pub use verify::GROUPS as VERIFY;
+pub use verify::{DOCUMENT as VERIFY_DOCUMENT, SURFACE as VERIFY};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bitcoin::OutPoint;
 use bitcoin::hex::DisplayHex as _;
 use paraffin_bitcoin_index::BitcoinIndex;
-use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
 use paraffin_primitives::Height;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -13,7 +12,9 @@ use serde_json::{Map, Value};
 
 use super::account::{AccountBalance, AccountUtxos};
 use super::alkanes::alkanes_in;
-use paraffin_bitcoin_surfaces::esplora::{AddressRoute, read, totals, unconfirmed_of, unspent};
+use paraffin_bitcoin_surfaces::esplora::{
+    AddressRoute, TransactionStatus, UnspentOutput, read, totals, unconfirmed_of, unspent,
+};
 use paraffin_gateway::api_types::{AddressText, Count, Digits, Time};
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::interrupt::HeldRows;
@@ -191,7 +192,7 @@ struct StatusShape {
 
 impl Utxo {
     pub(crate) fn new(output: &UnspentOutput, address: Option<SharedText>, script: SharedText, tip: Height) -> Self {
-        let confirmations = output.status.block_height.map_or(0, |height| tip.saturating_sub(height) + 1);
+        let confirmations = output.status.height().map_or(0, |height| tip.saturating_sub(height) + 1);
         Self {
             tx_id: Hash::of(output.txid),
             output_index: output.vout,

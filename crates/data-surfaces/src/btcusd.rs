@@ -17,10 +17,10 @@ use paraffin_gateway::errors::{ApiError, rpc_code};
 use paraffin_gateway::jsonrpc::Params;
 use paraffin_gateway::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Written};
 use paraffin_gateway::state::{BoxFuture, RequestContext};
-use paraffin_gateway::surface::{RpcResult, RpcSurface, to_raw};
+use paraffin_gateway::surface::{KeyedSurface, RpcResult, RpcSurface, to_raw};
 
 /// The pool index as a surface.
-pub struct BtcusdRpc {
+pub(crate) struct BtcusdRpc {
     rules: Arc<PoolRules>,
     cache: AnswerCache,
 }
@@ -32,8 +32,11 @@ impl BtcusdRpc {
 }
 
 /// The methods of the pool index.
-pub static BTCUSD: Surface<BtcusdRpc> =
-    Surface::new("btcusd", &[Declared::of::<View>(), Declared::of::<IndexHeight>()]).introduced(
+/// `/v4/<KEY>/btcusd`.
+pub static SURFACE: KeyedSurface = KeyedSurface::rpc("btcusd", &BTCUSD);
+
+static BTCUSD: Surface<BtcusdRpc> = Surface::new("btcusd", &[Declared::of::<View>(), Declared::of::<IndexHeight>()])
+    .introduced(
         "The index of the CryptoSwap pool (docs/markets.md). The messages of its views are those of \
         `/v4/proto/cryptoswap.proto`. Parameters stand by position.",
     );

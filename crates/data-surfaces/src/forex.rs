@@ -16,7 +16,7 @@ use paraffin_gateway::jsonrpc::Params;
 use paraffin_gateway::methods::{ByName, Declared, ErrorCase, List, Method, Surface, Verbatim, scalar};
 use paraffin_gateway::metrics::Meter;
 use paraffin_gateway::state::{BoxFuture, RequestContext, unix_millis};
-use paraffin_gateway::surface::{RpcResult, RpcSurface};
+use paraffin_gateway::surface::{KeyedSurface, RpcResult, RpcSurface};
 
 /// Codes in one question.
 const QUOTES_MAX: usize = 200;
@@ -27,7 +27,10 @@ const CODE_CHARS_MAX: usize = 16;
 pub(crate) struct ForexRpc(pub(crate) Arc<Board>);
 
 /// The methods of rates between currencies.
-pub static FOREX: Surface<Board> = Surface::new(
+/// `/v4/<KEY>/forex`.
+pub static SURFACE: KeyedSurface = KeyedSurface::rpc("forex", &FOREX);
+
+static FOREX: Surface<Board> = Surface::new(
     "forex",
     &[Declared::of::<Rates>(), Declared::of::<Convert>(), Declared::of::<Status>(), Declared::of::<Currencies>()],
 )

@@ -2,41 +2,43 @@
 
 use std::sync::Arc;
 
-use paraffin_gateway::surface::KeyedHandler;
+use paraffin_gateway::errors::ApiError;
+use paraffin_gateway::respond::Reply;
+use paraffin_gateway::surface::{KeyedHandler, KeyedSurface};
 
-use crate::listings::surface::{COINGECKO, DEXSCREENER, Listing, ListingHttp, UDF};
-use crate::{btcusd, forex, orderbook};
+use crate::listings::surface::{ListingHttp, udf_error};
+use crate::{COINGECKO, DEXSCREENER, UDF, btcusd, forex, orderbook};
 
-/// Charts as the charting library of `TradingView` asks for them, for [`paraffin_gateway::KeyedSurface::Udf`].
+/// Charts as the charting library of `TradingView` asks for them.
 pub fn udf() -> KeyedHandler {
-    listing(&UDF)
+    listing(&UDF, udf_error)
 }
 
-/// Blocks and their events as DEX Screener reads them, for [`paraffin_gateway::KeyedSurface::Dexscreener`].
+/// Blocks and their events as DEX Screener reads them.
 pub fn dexscreener() -> KeyedHandler {
-    listing(&DEXSCREENER)
+    listing(&DEXSCREENER, Reply::rest_error)
 }
 
-/// Tickers, depth and trades as `CoinGecko` reads them, for [`paraffin_gateway::KeyedSurface::Coingecko`].
+/// Tickers, depth and trades as `CoinGecko` reads them.
 pub fn coingecko() -> KeyedHandler {
-    listing(&COINGECKO)
+    listing(&COINGECKO, Reply::rest_error)
 }
 
-fn listing(listing: &Listing) -> KeyedHandler {
-    KeyedHandler { http: Some(Arc::new(ListingHttp(listing.clone()))), rpc: None }
+fn listing(surface: &'static KeyedSurface, refuse: fn(&ApiError) -> Reply) -> KeyedHandler {
+    KeyedHandler { surface, http: Some(Arc::new(ListingHttp { surface, refuse })), rpc: None }
 }
 
-/// Rates between currencies, for [`paraffin_gateway::KeyedSurface::Forex`].
+/// Rates between currencies.
 pub fn forex(board: Arc<paraffin_forex::Board>) -> KeyedHandler {
-    KeyedHandler { http: None, rpc: Some(Arc::new(forex::ForexRpc(board))) }
+    KeyedHandler { surface: &forex::SURFACE, http: None, rpc: Some(Arc::new(forex::ForexRpc(board))) }
 }
 
-/// The pool index, for [`paraffin_gateway::KeyedSurface::Btcusd`].
+/// The pool index.
 pub fn btcusd(rules: paraffin_cryptoswap::PoolRules) -> KeyedHandler {
-    KeyedHandler { http: None, rpc: Some(Arc::new(btcusd::BtcusdRpc::new(rules))) }
+    KeyedHandler { surface: &btcusd::SURFACE, http: None, rpc: Some(Arc::new(btcusd::BtcusdRpc::new(rules))) }
 }
 
-/// The orderbook fed by external sources, for [`paraffin_gateway::KeyedSurface::Orderbook`].
+/// The orderbook fed by external sources.
 pub fn orderbook(orderbook: Arc<paraffin_orderbook::Orderbook>) -> KeyedHandler {
-    KeyedHandler { http: Some(Arc::new(orderbook::OrderbookHttp(orderbook))), rpc: None }
+    KeyedHandler { surface: &orderbook::SURFACE, http: Some(Arc::new(orderbook::OrderbookHttp(orderbook))), rpc: None }
 }

@@ -22,10 +22,10 @@ use paraffin_gateway::rest::Group;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use account::fuzzing;
-pub use btcusd::BTCUSD;
-pub use forex::FOREX;
-pub use listings::GROUPS as LISTINGS;
-pub use orderbook::GROUPS as ORDERBOOK;
+pub use btcusd::SURFACE as BTCUSD;
+pub use forex::SURFACE as FOREX;
+pub use listings::{COINGECKO, DEXSCREENER, UDF};
+pub use orderbook::SURFACE as ORDERBOOK;
 
 /// The members of a request about an address.
 const EXAMPLE_OF_ADDRESS: &str = r#"{"address":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;

@@ -7,7 +7,7 @@ use paraffin_access::{AccessError, AccessFuture, ApiKey, KeyRecord, OriginRecord
 
 use crate::cors::single_origin;
 use crate::errors::Refusal;
-use crate::routes::{Credential, KeyedSurface, Route, Target};
+use crate::routes::{Credential, Route, Target};
 use crate::state::{Caller, Shared};
 
 /// The request data that is available before its caller is looked up.
@@ -130,13 +130,11 @@ impl Arrival<'_> {
         }
     }
 
-    /// An alias, where it may be used. A keyed surface takes one only where the operator allows it; the explorer and the webhooks
-    /// never do.
+    /// An alias, where it may be used. A surface below a key takes one only where it and the operator allow it.
     async fn by_alias(self, name: &str) -> Result<Identified, Refusal> {
         let Self { shared, route, .. } = self;
         if let Target::Surface(surface, _) = &route.target
-            && (matches!(surface, KeyedSurface::Explorer | KeyedSurface::Webhooks)
-                || !shared.access.keyed_surfaces_by_alias)
+            && !(surface.takes_alias && shared.access.keyed_surfaces_by_alias)
         {
             return Err(unauthenticated(shared).await);
         }
@@ -149,8 +147,8 @@ impl Arrival<'_> {
         let surface = match &route.target {
             Target::Main => "main",
             Target::Rest(_) => "rest",
-            Target::Opi(_) => "opi",
-            Target::Surface(surface, _) => surface.name(),
+            Target::Beside(name, _) => name,
+            Target::Surface(surface, _) => surface.name,
             Target::Health | Target::PlainHealth | Target::Description(_) | Target::Site | Target::Nothing => {
                 return Ok(Identified::anywhere(Caller::Alias(alias)));
             }

@@ -20,28 +20,22 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an idle connection is kept: shorter than the servers keep theirs.
 const POOL_IDLE: Duration = Duration::from_secs(30);
 
-/// Addresses of servers that answer families of methods instead of our index, `http` or `https`, with or without a path, without a query.
-#[derive(Clone, Default)]
-pub struct Families {
-    /// A server of `ord`, for `ord_*`.
-    pub ord: Option<Uri>,
-    /// A server of OPI, for `/v4/opi`.
-    pub opi: Option<Uri>,
-}
+/// Addresses of servers that answer families of methods instead of our index, `http` or `https`, with or without a path, without a query;
+/// by the names that the crates of the families declare.
+pub type Families = Vec<(&'static str, Uri)>;
 
 /// The servers of [`Families`].
 #[derive(Default)]
-pub struct FamilyServers {
-    /// Answers `ord_*`.
-    pub ord: Option<FamilyServer>,
-    /// Answers the routes of BRC-20.
-    pub opi: Option<FamilyServer>,
-}
+pub struct FamilyServers(Vec<FamilyServer>);
 
 impl FamilyServers {
     pub(crate) fn new(families: &Families, limits: &Limits) -> Self {
-        let server = |name, address: &Option<Uri>| address.as_ref().map(|uri| FamilyServer::new(name, uri, limits));
-        Self { ord: server("ord", &families.ord), opi: server("OPI", &families.opi) }
+        Self(families.iter().map(|(name, uri)| FamilyServer::new(name, uri, limits)).collect())
+    }
+
+    /// The server of that name.
+    pub fn of(&self, name: &str) -> Option<&FamilyServer> {
+        self.0.iter().find(|server| server.name == name)
     }
 }
 

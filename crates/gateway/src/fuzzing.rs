@@ -5,6 +5,7 @@ pub use crate::jsonrpc::fuzzing::{Entry, nests_deeper_than, read as read_envelop
 
 use crate::rest::RestBody;
 use crate::routes::{self, Credential, Route, Target};
+use crate::surface::Surfaces;
 
 /// A parsed path.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub struct PathMeaning {
 }
 
 /// Parses the path of a request.
-pub fn route(path: &str) -> PathMeaning {
-    let route = Route::parse(path);
+pub fn route(surfaces: &Surfaces, path: &str) -> PathMeaning {
+    let route = Route::parse(surfaces, path);
     let surface = route.surface_name();
     let (has_key, alias) = match route.credential {
         Credential::PathKey(_) => (true, None),
@@ -29,7 +30,7 @@ pub fn route(path: &str) -> PathMeaning {
         _ => (false, None),
     };
     let tail = match route.target {
-        Target::Rest(tail) | Target::Opi(tail) | Target::Surface(_, tail) => tail,
+        Target::Rest(tail) | Target::Beside(_, tail) | Target::Surface(_, tail) => tail,
         Target::Main
         | Target::Health
         | Target::PlainHealth

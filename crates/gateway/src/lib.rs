@@ -1,6 +1,7 @@
 //! The HTTP server of an instance: connections, who may call, limits, and how requests and answers are wrapped.
 //!
-//! Invariant: no surface is named here. [`Surfaces`] lists those that a gateway is given; they are in `paraffin-surfaces`.
+//! Invariant: no surface is named here. [`Surfaces`] lists those that a gateway is given, with the paths and rules that their crates
+//! declare.
 //!
 //! # Protocol rules of this implementation
 //!
@@ -78,6 +79,8 @@ pub use config::{AccessConfig, GatewayConfig};
 pub use errors::{ApiError, ErrorKind, kind, rpc_code};
 pub use families::Families;
 pub use forward::Upstreams;
+#[doc(hidden)]
+pub use forward::rules;
 pub use health::GROUPS as HEALTH;
 pub use hosted::{HostedFault, HostedProgram, ShadowState};
 pub use jsonrpc::{Flavour, Params};
@@ -87,12 +90,11 @@ pub use markets::MarketsParts;
 pub use metrics::{Meter, Metrics};
 pub use redact::{redact, redacted_key};
 pub use respond::Reply;
-pub use routes::KeyedSurface;
 pub use scripts::ScriptParts;
 pub use server::{Gateway, GatewayError};
 pub use sessions::ListenerParts;
 pub use state::{BoxFuture, Caller, ChainState, GatewayParts, IndexingStatus, Node, ReadAbandoned, RequestContext};
-pub use surface::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface, Surfaces};
+pub use surface::{Forwarding, HttpRequest, HttpSurface, KeyedHandler, KeyedSurface, RpcResult, RpcSurface, Surfaces};
 #[doc(hidden)]
 pub use trace::template;
 pub use webhooks::WebhooksParts;

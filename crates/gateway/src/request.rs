@@ -26,9 +26,9 @@ use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
 use crate::jsonrpc::{self, Panicked, catch_panic, top_level_method};
 use crate::request_id::{REQUEST_ID, RequestId};
 use crate::respond::Reply;
-use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
+use crate::routes::{Credential, ErrorForm, Route, Target};
 use crate::state::{Caller, Connection, RequestContext, Shared, unix_millis};
-use crate::surface::{HttpRequest, HttpSurface, RpcSurface, Surfaces};
+use crate::surface::{Forwarding, HttpRequest, HttpSurface, KeyedSurface, RpcSurface, Surfaces};
 use crate::trace::{self, RequestSpan};
 use crate::websocket::{Upgrade, standing_credential, upgrade_required};
 use crate::{cors, describe, health, rest, site};
@@ -80,7 +80,7 @@ pub(crate) async fn answer(
     let _in_flight = shared.metrics.in_flight();
     let span = RequestSpan::begin(shared.tracer.as_ref(), request.headers());
     let id = connection.names.name(request.headers());
-    let route = Route::parse(request.uri().path());
+    let route = Route::parse(shared.surfaces, request.uri().path());
     let client = client_address(connection.peer, request.headers(), &shared.access.trusted_proxies);
     let mut admission = Admission::of(shared, &route, client, unix_millis());
 
@@ -233,8 +233,9 @@ pub(crate) async fn dispatch(
     if let Some(upstreams) = &shared.upstreams
         && is_forwarded(shared.surfaces, &route.target)
     {
-        // An endless answer would neither be counted nor end with the key.
-        if matches!(route.target, Target::Surface(KeyedSurface::Events, _)) && !head.headers.contains_key(UPGRADE) {
+        if matches!(&route.target, Target::Surface(surface, _) if surface.forwarded == Forwarding::WebSockets)
+            && !head.headers.contains_key(UPGRADE)
+        {
             return Outcome::plain(Reply::rest_error(&upgrade_required()));
         }
         let answered = Box::pin(forward::answer(upstreams, context(&[]), route, head, id, body)).await;
@@ -242,7 +243,7 @@ pub(crate) async fn dispatch(
             Ok(Answered::Forwarded(answer)) => Outcome::forwarded(answer),
             Ok(Answered::Own(reply)) => Outcome::plain(reply),
             Err(refused) => Outcome::plain(match (&route.target, refused) {
-                (Target::Opi(_), Refused::Surface(error)) => (shared.surfaces.beside.refusal)(&error),
+                (Target::Beside(..), Refused::Surface(error)) => (shared.surfaces.beside.refusal)(&error),
                 (_, refused) => refused.reply(route.form),
             }),
         };
@@ -262,7 +263,7 @@ pub(crate) async fn dispatch(
             Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
         },
         Target::Description(description) => Outcome::plain(description.answer(&head.method, shared)),
-        Target::Opi(segments) => {
+        Target::Beside(_, segments) => {
             let context = context(segments);
             let reply = Box::pin(rest_request(shared.surfaces.beside.groups, &context, head, body))
                 .await
@@ -273,7 +274,7 @@ pub(crate) async fn dispatch(
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
-        Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
+        Target::Surface(surface, segments) => Box::pin(keyed(surface, context(segments), route, head, body)).await,
         // Answered before a caller is identified, since the site has its own sign-in.
         Target::Site | Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
     }
@@ -283,7 +284,7 @@ pub(crate) async fn dispatch(
 fn is_forwarded(surfaces: &Surfaces, target: &Target) -> bool {
     match target {
         Target::Main | Target::Rest(_) | Target::Surface(..) => true,
-        Target::Opi(segments) => !(surfaces.beside.is_about_caller)(segments),
+        Target::Beside(_, segments) => !(surfaces.beside.is_about_caller)(segments),
         Target::Health | Target::PlainHealth | Target::Description(_) | Target::Site | Target::Nothing => false,
     }
 }
@@ -424,14 +425,14 @@ pub(crate) async fn held(context: &RequestContext, form: ErrorForm, mut reply: R
 }
 
 async fn keyed(
-    surface: KeyedSurface,
+    surface: &KeyedSurface,
     context: Arc<RequestContext>,
     route: &Route,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
     let form = route.form;
-    let Some(handler) = context.shared().keyed.get(&surface) else {
+    let Some(handler) = context.shared().keyed.get(surface.name) else {
         return Outcome::plain(Reply::refusal(Refusal::SurfaceNotAvailable, form));
     };
     let verb = if head.method == Method::HEAD { Method::GET } else { head.method.clone() };

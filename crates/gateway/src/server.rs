@@ -31,7 +31,6 @@ use crate::hosted::HOSTED_VIEW_BYTES;
 use crate::markets::build_books;
 use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
-use crate::routes::KeyedSurface;
 use crate::scripts::permits as script_permits;
 use crate::sessions::Listener;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
@@ -114,7 +113,7 @@ impl Gateway {
             let events = Arc::new(EventFeed::new(chain, node, settings.read_bytes_max));
             let webhooks = parts.webhooks.map(|webhooks| webhooks.over(&events));
             if let Some(webhooks) = &webhooks {
-                keyed.insert(KeyedSurface::Webhooks, (parts.surfaces.webhooks)(Arc::clone(webhooks)));
+                keyed.push((parts.surfaces.webhooks)(Arc::clone(webhooks)));
             }
             let shared = Arc::new(Shared {
                 config,
@@ -130,7 +129,7 @@ impl Gateway {
                 plans: parts.plans,
                 access: parts.access,
                 main: (parts.surfaces.main)(),
-                keyed,
+                keyed: keyed.into_iter().map(|handler| (handler.surface.name, handler)).collect(),
                 site: parts.site,
                 metrics: parts.metrics,
                 access_log,

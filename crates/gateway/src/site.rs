@@ -101,8 +101,8 @@ impl Api for InProcess {
             let request = if call.body.is_some() { Request::post(&call.path) } else { Request::get(&call.path) };
             let Ok(request) = request.body(()) else { return ApiAnswer::refused(StatusCode::BAD_REQUEST) };
             let (head, ()) = request.into_parts();
-            let route = Route::parse(head.uri.path());
             let shared = &self.connection.shared;
+            let route = Route::parse(shared.surfaces, head.uri.path());
             let admission = Admission::of(shared, &route, self.client, unix_millis());
             let mut body = RequestBody::whole(call.body.map(Bytes::from).unwrap_or_default());
             let outcome = dispatch(&self.connection, &admission, Caller::Keyless, &self.id, &head, &mut body).await;

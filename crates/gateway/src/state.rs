@@ -42,10 +42,9 @@ use crate::log_thread::LogWriter;
 use crate::markets::MarketsParts;
 use crate::metrics::{Meter, Metrics};
 use crate::request_id::RequestNames;
-use crate::routes::KeyedSurface;
 use crate::scripts::ScriptParts;
 use crate::sessions::{ListenerParts, Sessions};
-use crate::surface::{HttpSurface, KeyedHandler, RpcSurface, SurfaceState, Surfaces};
+use crate::surface::{HttpSurface, KeyedHandler, KeyedSurface, RpcSurface, SurfaceState, Surfaces};
 use crate::waiting::WaitingLines;
 use crate::webhooks::WebhooksParts;
 use crate::websocket::Streams;
@@ -203,8 +202,8 @@ pub struct GatewayParts {
     pub plans: Plans,
     /// Rules of access.
     pub access: AccessConfig,
-    /// Handlers of the keyed surfaces that are part of this build.
-    pub keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    /// Handlers of the surfaces below a key that this instance has.
+    pub keyed: Vec<KeyedHandler>,
     /// The console; without it its pages are not there.
     pub site: Option<Site>,
     /// The metrics to write to; a new set when the program has none.
@@ -250,7 +249,8 @@ pub struct Shared {
     pub access: AccessConfig,
     /// The main JSON-RPC.
     pub main: Arc<dyn RpcSurface>,
-    pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    /// By the names of their surfaces.
+    pub(crate) keyed: BTreeMap<&'static str, KeyedHandler>,
     pub(crate) site: Option<Site>,
     pub(crate) metrics: Metrics,
     pub(crate) access_log: Option<LogWriter>,
@@ -289,9 +289,9 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The surface below a key, if it is of the type that is served there here.
-    pub fn surface<T: HttpSurface>(&self, surface: KeyedSurface) -> Option<&T> {
-        let http: &dyn Any = self.keyed.get(&surface)?.http.as_deref()?;
+    /// The handler of a surface, if it is of this type.
+    pub fn surface<T: HttpSurface>(&self, surface: &KeyedSurface) -> Option<&T> {
+        let http: &dyn Any = self.keyed.get(surface.name)?.http.as_deref()?;
         http.downcast_ref()
     }
 

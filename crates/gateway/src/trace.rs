@@ -12,7 +12,7 @@ use crate::redact::redacted_path;
 use crate::request::verb_name;
 use crate::request_id::RequestId;
 use crate::rest;
-use crate::routes::{Credential, KeyedSurface, Route, Target};
+use crate::routes::{Credential, Route, Target};
 use crate::state::Caller;
 use crate::surface::Surfaces;
 
@@ -82,18 +82,19 @@ pub fn template(surfaces: &Surfaces, route: &Route, verb: &Method) -> Option<Str
         Credential::HeaderOriginOrAnonymous | Credential::HeaderOrOrigin => "/v4/api",
         _ => "/v4/jsonrpc",
     };
-    let below = |groups: &[&'static rest::Group], segments: &[String], unknown: &'static str| {
-        rest::find(groups, segments, verb).map_or(unknown, |endpoint| endpoint.path)
+    let below = |groups: &[&'static rest::Group], segments: &[String]| {
+        rest::find(groups, segments, verb).ok().map(|endpoint| endpoint.path)
     };
     Some(match &route.target {
         Target::Main => caller.to_owned(),
-        Target::Rest(segments) => format!("{caller}/{}", below(surfaces.rest, segments, "{route}")),
-        Target::Opi(segments) if caller == "/v4/{key}" => {
-            format!("{caller}/{}", below(surfaces.beside.groups, segments, "opi/{route}"))
+        Target::Rest(segments) => format!("{caller}/{}", below(surfaces.rest, segments).unwrap_or("{route}")),
+        Target::Beside(name, segments) => {
+            let caller = if caller == "/v4/{key}" { caller } else { "/v4" };
+            let path = below(surfaces.beside.groups, segments);
+            path.map_or_else(|| format!("{caller}/{name}/{{route}}"), |path| format!("{caller}/{path}"))
         }
-        Target::Opi(segments) => format!("/v4/{}", below(surfaces.beside.groups, segments, "opi/{route}")),
-        Target::Surface(KeyedSurface::Explorer, _) => "/api/v1/{key}".to_owned(),
-        Target::Surface(surface, _) => format!("{caller}/{}", surface.name()),
+        Target::Surface(surface, _) if surface.base == rest::Base::Apart => "/api/v1/{key}".to_owned(),
+        Target::Surface(surface, _) => format!("{caller}/{}", surface.name),
         Target::Health => "/v4/api/health".to_owned(),
         Target::PlainHealth if caller == "/v4/{key}" => format!("{caller}/health"),
         Target::PlainHealth => "/health".to_owned(),

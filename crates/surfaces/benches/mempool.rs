@@ -17,7 +17,6 @@ mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +26,6 @@ use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, ScriptBuf, Transaction, Txid};
 use bytes::Bytes;
 use paraffin_access::{KeyStore as _, NewKey, Plan};
-use paraffin_gateway::KeyedSurface;
 use paraffin_mempool::{Limits, Mempool, Origin};
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
@@ -69,7 +67,7 @@ async fn instance(count: u64) -> (instance::Instance, Arc<Mempool>) {
         let transaction = transaction(number);
         mempool.insert(&transaction, raw(&transaction), Origin::P2p, NOW).unwrap();
     }
-    let keyed = BTreeMap::from([(KeyedSurface::Mempool, handlers::mempool(Arc::clone(&mempool)))]);
+    let keyed = vec![handlers::mempool(Arc::clone(&mempool))];
     let mut setup = instance::Setup { keyed, ..instance::Setup::default() };
     setup.config.access_log = false;
     (instance::Instance::with(setup).await, mempool)

@@ -20,13 +20,11 @@ mod market_chain;
 #[path = "../tests/gateway/node.rs"]
 mod node;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bitcoin::hex::DisplayHex as _;
 use paraffin_cryptoswap::PoolRules;
 use paraffin_cryptoswap::proto::{AlkaneId, GetPriceRequest};
-use paraffin_gateway::KeyedSurface;
 use paraffin_surfaces::handlers;
 use prost::Message as _;
 use serde_json::json;
@@ -42,7 +40,7 @@ fn main() {
     let (rounds, length) = if small { (1, Duration::from_millis(200)) } else { (7, Duration::from_secs(2)) };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let keyed = BTreeMap::from([(KeyedSurface::Btcusd, handlers::btcusd(PoolRules::default()))]);
+        let keyed = vec![handlers::btcusd(PoolRules::default())];
         let market = Some(market_chain::market_blocks(5, HEIGHT));
         let mut setup = instance::Setup { keyed, market, ..Default::default() };
         setup.config.access_log = false;

@@ -10,12 +10,12 @@ pub use paraffin_bitcoin_surfaces::handlers::*;
 pub use paraffin_contract_surfaces::handlers::*;
 pub use paraffin_data_surfaces::handlers::*;
 
-/// Streams of what happens on the chain, for [`paraffin_gateway::KeyedSurface::Events`].
+/// Streams of what happens on the chain.
 pub fn events() -> KeyedHandler {
-    KeyedHandler { http: Some(Arc::new(events::EventsHttp)), rpc: None }
+    KeyedHandler { surface: &events::SURFACE, http: Some(Arc::new(events::EventsHttp)), rpc: None }
 }
 
-/// Webhooks, for [`paraffin_gateway::KeyedSurface::Webhooks`].
+/// Webhooks.
 pub fn webhooks(webhooks: Arc<paraffin_webhooks::Webhooks>) -> KeyedHandler {
-    KeyedHandler { http: None, rpc: Some(Arc::new(webhooks::WebhooksRpc(webhooks))) }
+    KeyedHandler { surface: &webhooks::SURFACE, http: None, rpc: Some(Arc::new(webhooks::WebhooksRpc(webhooks))) }
 }

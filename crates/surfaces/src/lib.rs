@@ -16,42 +16,50 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use paraffin_bitcoin_surfaces::{MEMPOOL, REORG, esplora, opi};
-use paraffin_contract_surfaces::{ESPO, VERIFY};
-use paraffin_data_surfaces::{BTCUSD, FOREX, GROUPS, LISTINGS, ORDERBOOK};
+use paraffin_bitcoin_surfaces::{ELECTRUM, ESPLORA_HTTP, MEMPOOL, REORG, esplora, opi};
+use paraffin_contract_surfaces::{ESPO, VERIFY, VERIFY_DOCUMENT};
+use paraffin_data_surfaces::{BTCUSD, COINGECKO, DEXSCREENER, FOREX, GROUPS, ORDERBOOK, UDF};
 use paraffin_gateway::describe::Descriptions;
-use paraffin_gateway::methods::Described;
-use paraffin_gateway::surface::RoutesBeside;
-use paraffin_gateway::{HEALTH, Surfaces};
+use paraffin_gateway::{HEALTH, KeyedSurface, Surfaces};
 
 use crate::admin::ADMIN;
 use crate::main_rpc::MainRpc;
-use crate::webhooks::WEBHOOKS;
 
-pub use paraffin_bitcoin_surfaces::ElectrumParts;
 pub use paraffin_bitcoin_surfaces::esplora::NodeTransactions;
+pub use paraffin_bitcoin_surfaces::opi::SERVER as OPI_SERVER;
+pub use paraffin_bitcoin_surfaces::{ElectrumParts, ORD_SERVER};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use paraffin_data_surfaces::fuzzing;
 
-/// JSON-RPC surfaces below a key whose methods are declared.
-static DECLARED: [&dyn Described; 6] = [&ESPO, &BTCUSD, &MEMPOOL, &FOREX, &REORG, &WEBHOOKS];
+/// The surfaces below a key.
+static KEYED: [&KeyedSurface; 14] = [
+    &ESPO,
+    &BTCUSD,
+    &MEMPOOL,
+    &FOREX,
+    &REORG,
+    &webhooks::SURFACE,
+    &ORDERBOOK,
+    &VERIFY,
+    &UDF,
+    &DEXSCREENER,
+    &COINGECKO,
+    &ESPLORA_HTTP,
+    &ELECTRUM,
+    &events::SURFACE,
+];
 
 /// The surfaces of the API.
 pub static SURFACES: Surfaces = Surfaces {
     main: || Arc::new(MainRpc),
     families: &main_rpc::FAMILIES,
-    http_family: &esplora::ESPLORA,
     own_family: &ADMIN,
-    keyed: &DECLARED,
+    changing: &main_rpc::CHANGING,
+    keyed: &KEYED,
     rest: &GROUPS,
-    beside: RoutesBeside {
-        groups: &opi::GROUPS,
-        refusal: opi::refusal,
-        is_about_caller: opi::is_about_caller,
-        is_served: opi::is_served,
-    },
-    others: &[&ORDERBOOK, &VERIFY, &HEALTH, &LISTINGS],
+    beside: opi::BESIDE,
+    others: &[ORDERBOOK.routes, VERIFY.routes, &HEALTH, UDF.routes, DEXSCREENER.routes, COINGECKO.routes],
     webhooks: handlers::webhooks,
     state: || {
         vec![
@@ -60,5 +68,6 @@ pub static SURFACES: Surfaces = Surfaces {
             Box::new(opi::BalancesHash::default()),
         ]
     },
+    documents: &[&esplora::DOCUMENT, &VERIFY_DOCUMENT],
     descriptions: Descriptions::new(),
 };

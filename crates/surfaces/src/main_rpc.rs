@@ -14,6 +14,10 @@ use paraffin_gateway::state::{BoxFuture, RequestContext};
 use paraffin_gateway::surface::{RpcResult, RpcSurface};
 
 /// The families, each the methods whose names begin with its name and `_`, in the order in which they are described.
+/// Parts of the names of all their methods that may change state.
+pub(crate) static CHANGING: [&str; 8] =
+    ["sendraw", "package", "broadcast", "post", "evalscript", "evalsaved", "savescript", "admin_"];
+
 pub(crate) static FAMILIES: [&Surface<()>; 8] = [&BTC, &ESPLORA, &ORD, &METASHREW, &ALKANES, &SANDSHREW, &LUA, &ADMIN];
 
 /// Alternative names that clients use, by family; without punctuation.

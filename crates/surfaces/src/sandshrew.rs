@@ -285,7 +285,7 @@ async fn balances(context: &RequestContext, request: BalancesRequest) -> Result<
         }
     }
     let confirmed: Vec<OutPoint> =
-        outputs.iter().filter(|(_, output)| output.status.confirmed).map(|(outpoint, _)| *outpoint).collect();
+        outputs.iter().filter(|(_, output)| output.status.height().is_some()).map(|(outpoint, _)| *outpoint).collect();
     let held = alkanes::read(context, Some(height), None, move |moment| {
         let mut held = BTreeMap::new();
         for outpoint in confirmed {
@@ -300,7 +300,7 @@ async fn balances(context: &RequestContext, request: BalancesRequest) -> Result<
     for (outpoint, output) in &outputs {
         let alkanes = held.get(outpoint).map_or(&[][..], Vec::as_slice);
         let runes = alkanes.iter().map(|held| BalanceRune { id: held.id.into(), amount: held.value.to_string() });
-        let list = match output.status.block_height {
+        let list = match output.status.height() {
             Some(at) if at <= height && alkanes.is_empty() => &mut spendable,
             Some(at) if at <= height => &mut assets,
             _ => &mut pending,
@@ -308,7 +308,7 @@ async fn balances(context: &RequestContext, request: BalancesRequest) -> Result<
         list.push(Balance {
             outpoint: format!("{}:{}", outpoint.txid, outpoint.vout),
             value: output.value,
-            height: output.status.block_height,
+            height: output.status.height(),
             runes: runes.collect(),
         });
     }

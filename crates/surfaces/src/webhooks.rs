@@ -16,7 +16,7 @@ use paraffin_gateway::errors::{ApiError, kind, rpc_code};
 use paraffin_gateway::jsonrpc::Params;
 use paraffin_gateway::methods::{Declared, ErrorCase, Form, Method, RawParam, Surface, Verbatim, scalar};
 use paraffin_gateway::state::{BoxFuture, Caller, RequestContext};
-use paraffin_gateway::surface::{RpcResult, RpcSurface};
+use paraffin_gateway::surface::{Forwarding, KeyedSurface, RpcResult, RpcSurface};
 
 /// Longest position, bytes.
 const CURSOR_BYTES_MAX: usize = 200;
@@ -24,7 +24,11 @@ const CURSOR_BYTES_MAX: usize = 200;
 /// The surface over one set of endpoints.
 pub(crate) struct WebhooksRpc(pub(crate) Arc<Webhooks>);
 
-pub(crate) static WEBHOOKS: Surface<Webhooks> = Surface::new(
+/// `/v4/<KEY>/webhooks`. It takes a key and nothing else (docs/webhooks.md).
+pub(crate) static SURFACE: KeyedSurface =
+    KeyedSurface { takes_alias: false, forwarded: Forwarding::Nothing, ..KeyedSurface::rpc("webhooks", &WEBHOOKS) };
+
+static WEBHOOKS: Surface<Webhooks> = Surface::new(
     "webhooks",
     &[
         Declared::of::<Create>(),

@@ -1,9 +1,11 @@
 //! The path of a request: it names one thing whatever its escapes and slashes, and a reserved word is never an alias.
 
-use paraffin_gateway::fuzzing::{decode_segment, route};
+use paraffin_gateway::fuzzing::{self, decode_segment};
+use paraffin_surfaces::SURFACES;
 
 pub(crate) fn run(input: &[u8]) {
     let Ok(path) = std::str::from_utf8(input) else { return };
+    let route = |path: &str| fuzzing::route(&SURFACES, path);
     let meaning = route(path);
     assert_eq!(route(&format!("{path}/")), meaning, "a slash at the end changes nothing");
     assert_eq!(route(&path.replace('/', "//")), meaning, "an empty segment changes nothing");

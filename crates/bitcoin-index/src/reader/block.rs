@@ -9,14 +9,30 @@ use super::location::Locator;
 use super::{BitcoinIndex, TxLocation};
 use crate::activity::PageCursor;
 use crate::error::ReadError;
-use crate::esplora::{BlockStatus, EsploraBlock};
 use crate::outputs::visit_outputs;
 use crate::rows::{BlockRow, Funding};
 use crate::script_key::script_digest;
 use crate::tables::{BLOCK_HEIGHTS, BLOCKS};
 
-/// Blocks whose median is a block's `mediantime` (BIP113).
+/// Blocks of whose times a block has the median (BIP113).
 const MEDIAN_BLOCKS: u32 = 11;
+
+/// A block without its transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockSummary {
+    /// Height of the block.
+    pub height: Height,
+    /// Its header.
+    pub header: Header,
+    /// Number of transactions.
+    pub transaction_count: u32,
+    /// Bytes of the consensus encoding.
+    pub size: u32,
+    /// Weight units (BIP141).
+    pub weight: u64,
+    /// Median time of this block and the ten before it, Unix seconds.
+    pub median_time: u32,
+}
 
 /// All methods answer `None` for a block that is not in the indexed chain; their errors are those of reading.
 #[allow(clippy::missing_errors_doc)]
@@ -73,21 +89,21 @@ impl BitcoinIndex {
         Ok(Some(scripts))
     }
 
-    /// Record of the block at `height`.
-    pub fn block_by_height(&self, height: Height) -> Result<Option<EsploraBlock>, ReadError> {
+    /// Summary of the block at `height`.
+    pub fn block_by_height(&self, height: Height) -> Result<Option<BlockSummary>, ReadError> {
         Ok(self.blocks(height, 1)?.into_iter().next())
     }
 
-    /// Record of the block with this hash.
-    pub fn block_by_hash(&self, hash: &BlockHash) -> Result<Option<EsploraBlock>, ReadError> {
+    /// Summary of the block with this hash.
+    pub fn block_by_hash(&self, hash: &BlockHash) -> Result<Option<BlockSummary>, ReadError> {
         match self.block_height(hash)? {
             None => Ok(None),
             Some(height) => self.block_by_height(height),
         }
     }
 
-    /// Records of at most `limit` blocks from `newest` downwards, newest first; empty when `newest` is not indexed.
-    pub fn blocks(&self, newest: Height, limit: u32) -> Result<Vec<EsploraBlock>, ReadError> {
+    /// Summaries of at most `limit` blocks from `newest` downwards, newest first; empty when `newest` is not indexed.
+    pub fn blocks(&self, newest: Height, limit: u32) -> Result<Vec<BlockSummary>, ReadError> {
         let oldest = newest.saturating_sub(limit.saturating_sub(1));
         let first = oldest.saturating_sub(MEDIAN_BLOCKS - 1);
         let rows = self.block_rows(first, newest).collect::<Result<Vec<_>, _>>()?;
@@ -99,19 +115,23 @@ impl BitcoinIndex {
             let window = &rows[position.saturating_sub(MEDIAN_BLOCKS as usize - 1)..=position];
             let mut times: Vec<u32> = window.iter().map(|(_, row)| row.header.time).collect();
             times.sort_unstable();
-            blocks.push(EsploraBlock::new(*height, row, times[times.len() / 2]));
+            blocks.push(BlockSummary {
+                height: *height,
+                header: row.header,
+                transaction_count: row.transaction_count,
+                size: row.size,
+                weight: row.weight,
+                median_time: times[times.len() / 2],
+            });
         }
         Ok(blocks)
     }
 
-    /// Status of a block in the chain.
-    pub fn block_status(&self, hash: &BlockHash) -> Result<BlockStatus, ReadError> {
-        let height = self.block_height(hash)?;
-        let next_best = match height.and_then(|height| height.checked_add(1)) {
-            None => None,
-            Some(next) => self.block_hash(next)?,
-        };
-        Ok(BlockStatus { in_best_chain: height.is_some(), height, next_best })
+    /// Height of the block with this hash, and the hash of the block after it, `None` for the newest.
+    pub fn block_position(&self, hash: &BlockHash) -> Result<Option<(Height, Option<BlockHash>)>, ReadError> {
+        let Some(height) = self.block_height(hash)? else { return Ok(None) };
+        let next = height.checked_add(1).map(|next| self.block_hash(next)).transpose()?;
+        Ok(Some((height, next.flatten())))
     }
 
     /// Number of transactions of the block at `height`.

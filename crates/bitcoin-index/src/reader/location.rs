@@ -5,9 +5,19 @@ use paraffin_primitives::{BlockId, Height};
 
 use super::BitcoinIndex;
 use crate::error::ReadError;
-use crate::esplora::TransactionStatus;
 use crate::rows::{BlockRow, TransactionRow};
 use crate::tables::BLOCKS;
+
+/// The block that confirms a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Confirmation {
+    /// Height of the block.
+    pub height: Height,
+    /// Hash of the block.
+    pub hash: BlockHash,
+    /// Header time of the block, Unix seconds.
+    pub time: u32,
+}
 
 /// A confirmed transaction and the location of its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +48,9 @@ impl TxLocation {
         BlockId { height: self.height, hash: self.block_hash }
     }
 
-    /// The `status` record of Esplora.
-    pub fn status(&self) -> TransactionStatus {
-        TransactionStatus::confirmed(self.height, self.block_hash, self.block_time)
+    /// The same with the header time of the block.
+    pub fn confirmation(&self) -> Confirmation {
+        Confirmation { height: self.height, hash: self.block_hash, time: self.block_time }
     }
 }
 
@@ -91,10 +101,10 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// The `status` record of what is confirmed at `height`.
-    pub(super) fn status(&mut self, height: Height) -> Result<TransactionStatus, ReadError> {
-        let block = self.block(height)?;
-        Ok(TransactionStatus::confirmed(height, block.hash, block.time))
+    /// The block of what is confirmed at `height`.
+    pub(super) fn confirmation(&mut self, height: Height) -> Result<Confirmation, ReadError> {
+        let BlockFacts { hash, time, .. } = self.block(height)?;
+        Ok(Confirmation { height, hash, time })
     }
 
     /// Reads the blocks at some heights: by one scan where they are close together.

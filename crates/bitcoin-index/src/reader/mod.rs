@@ -12,10 +12,13 @@ mod unspent;
 use paraffin_primitives::{BlockId, Network};
 use paraffin_store::Snapshot;
 
+pub use self::block::BlockSummary;
 pub use self::block_outputs::{BlockOutput, OutputUse};
 pub use self::history::{HistoryEntry, WholeHistories};
-pub use self::location::TxLocation;
-pub use self::transaction::ScriptEffect;
+pub use self::location::{Confirmation, TxLocation};
+pub use self::spends::Spender;
+pub use self::transaction::{MerkleProof, ScriptEffect};
+pub use self::unspent::UnspentOutput;
 use crate::error::ReadError;
 use crate::rows::PrefixWidth;
 use crate::settings::{RawTransactions, stored_raw_transactions};

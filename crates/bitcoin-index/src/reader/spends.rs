@@ -4,42 +4,49 @@ use bitcoin::{OutPoint, Txid};
 use paraffin_store::read_together;
 
 use super::BitcoinIndex;
-use super::location::Locator;
+use super::location::{Confirmation, Locator};
 use crate::activity::{PageCursor, READ_BY_ONE, busy_totals, history_numbers, number_of, transaction_in, visit_pages};
 use crate::error::ReadError;
-use crate::esplora::OutputSpend;
 use crate::rows::{decode_spender, take_outpoint};
 use crate::script_key::ScriptKey;
 use crate::tables::SPENDS;
 
+/// What spends an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spender {
+    /// The spending transaction.
+    pub txid: Txid,
+    /// Index of the spending input.
+    pub vin: u32,
+    /// The block of the spending transaction.
+    pub confirmation: Confirmation,
+}
+
 impl BitcoinIndex {
-    /// Whether and by what an output is spent; an unknown output counts as unspent, as Esplora answers.
+    /// What spends an output; `None` also when the output is unknown.
     ///
     /// # Errors
     /// [`ReadError`] when reading fails.
-    pub fn outspend(&self, outpoint: &OutPoint) -> Result<OutputSpend, ReadError> {
-        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else {
-            return Ok(OutputSpend::UNSPENT);
-        };
+    pub fn outspend(&self, outpoint: &OutPoint) -> Result<Option<Spender>, ReadError> {
+        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else { return Ok(None) };
         let spends = self.spends_of(number, |vout| vout == outpoint.vout)?;
-        Ok(spends.get(&outpoint.vout).copied().unwrap_or(OutputSpend::UNSPENT))
+        Ok(spends.get(&outpoint.vout).copied())
     }
 
-    /// Whether and by what each output of a transaction is spent; `None` when the transaction is unknown.
+    /// What spends each output of a transaction; `None` when the transaction is unknown.
     ///
     /// # Errors
     /// [`ReadError`] when reading fails.
-    pub fn outspends(&self, txid: &Txid) -> Result<Option<Vec<OutputSpend>>, ReadError> {
+    pub fn outspends(&self, txid: &Txid) -> Result<Option<Vec<Option<Spender>>>, ReadError> {
         let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
         let output_count = PageCursor::default().transaction(&self.snapshot, number)?.output_count;
         let spends = self.spends_of(number, |_| true)?;
-        let record = |vout| spends.get(&vout).copied().unwrap_or(OutputSpend::UNSPENT);
-        Ok(Some((0..output_count).map(record).collect()))
+        Ok(Some((0..output_count).map(|vout| spends.get(&vout).copied()).collect()))
     }
 
-    /// Records of the chosen outputs of transaction `number` that are spent, by output index (and of others that happen
+    /// Spenders of the chosen outputs of transaction `number` that are spent, by output index (and of others that happen
     /// to be met). Each transaction that may be a spender is read once, independent of the number of outputs.
-    fn spends_of(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<HashMap<u32, OutputSpend>, ReadError> {
+    fn spends_of(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<HashMap<u32, Spender>, ReadError> {
         let mut locator = Locator::new(self);
         let mut spends = HashMap::new();
         let candidates: Vec<u32> = self.possible_spenders(number, is_chosen)?.into_iter().collect();
@@ -53,8 +60,8 @@ impl BitcoinIndex {
                     for (vin, funding) in (0u32..).zip(row.inputs()) {
                         if let Some(funding) = funding.filter(|funding| funding.number == number) {
                             let location = locator.locate(&row)?;
-                            let (txid, status) = (Some(location.txid), Some(location.status()));
-                            spends.insert(funding.vout, OutputSpend { spent: true, txid, vin: Some(vin), status });
+                            let (txid, confirmation) = (location.txid, location.confirmation());
+                            spends.insert(funding.vout, Spender { txid, vin, confirmation });
                         }
                     }
                 }

@@ -8,7 +8,6 @@ use super::location::Locator;
 use super::{BitcoinIndex, TxLocation};
 use crate::activity::{PageCursor, number_of};
 use crate::error::ReadError;
-use crate::esplora::{EsploraTransaction, MerkleProof, TransactionStatus};
 use crate::outputs::{load_outputs, visit_outputs};
 use crate::rows::Funding;
 use crate::script_key::ScriptKey;
@@ -24,6 +23,17 @@ pub struct ScriptEffect {
     pub fee: Option<u64>,
 }
 
+/// The branch of a block's Merkle tree that proves a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MerkleProof {
+    /// Height of the block.
+    pub height: Height,
+    /// Position of the transaction in the block.
+    pub index: u32,
+    /// Sibling hashes from the leaves to the root.
+    pub branch: Vec<TxMerkleNode>,
+}
+
 /// Errors are those of reading unless another is named.
 #[allow(clippy::missing_errors_doc)]
 impl BitcoinIndex {
@@ -33,12 +43,6 @@ impl BitcoinIndex {
         let mut cursor = PageCursor::default();
         let row = cursor.transaction(&self.snapshot, number)?;
         Locator::new(self).locate(&row).map(Some)
-    }
-
-    /// The `status` record; an unknown transaction is unconfirmed.
-    pub fn transaction_status(&self, txid: &Txid) -> Result<TransactionStatus, ReadError> {
-        let location = self.transaction_location(txid)?;
-        Ok(location.map_or(TransactionStatus::UNCONFIRMED, |location| location.status()))
     }
 
     /// Outputs of a confirmed transaction.
@@ -56,7 +60,7 @@ impl BitcoinIndex {
     }
 
     /// The confirmed outputs that the inputs of any transaction spend, in input order; `None` where the output is not in
-    /// the indexed chain (an unconfirmed parent, or a coinbase). For rendering unconfirmed transactions.
+    /// the indexed chain (an unconfirmed parent, or a coinbase).
     pub fn prevouts(&self, transaction: &Transaction) -> Result<Vec<Option<TxOut>>, ReadError> {
         let inputs = transaction.input.iter();
         inputs
@@ -64,29 +68,23 @@ impl BitcoinIndex {
             .collect()
     }
 
-    /// Renders one transaction from its raw bytes; what it spends comes from the index.
+    /// Visits a page of transactions in order, each with the outputs that its inputs spend, in input order, `None` where there is none
+    /// (a coinbase) or it is not in the index. `raw` holds the bytes of each, as a source fetched them; what they spend is read together.
     ///
     /// # Errors
-    /// [`ReadError::RawBytes`] when `raw` is not the transaction at `location`.
-    pub fn render(&self, location: &TxLocation, raw: &[u8]) -> Result<EsploraTransaction, ReadError> {
-        let transaction = parse(location, raw)?;
-        let mut cursor = PageCursor::default();
-        let fundings: Vec<_> = cursor.transaction(&self.snapshot, location.number)?.inputs().collect();
-        let prevouts = load_outputs(&self.snapshot, &fundings)?;
-        Ok(EsploraTransaction::new(&transaction, &prevouts, location.status(), self.network))
-    }
-
-    /// Renders a page of transactions; `raw` holds the bytes of each, in the same order, as a source fetched them.
-    ///
-    /// # Errors
-    /// As [`Self::render`], also when `raw` has another length.
-    pub fn render_all(&self, locations: &[TxLocation], raw: &[Bytes]) -> Result<Vec<EsploraTransaction>, ReadError> {
+    /// [`ReadError::RawBytes`] when `raw` has another length, or when bytes are not the transaction at their location.
+    pub fn visit_transactions(
+        &self,
+        locations: &[TxLocation],
+        raw: &[Bytes],
+        mut visit: impl FnMut(&TxLocation, &Transaction, &[Option<TxOut>]),
+    ) -> Result<(), ReadError> {
         if let (Some(first), true) = (locations.first(), locations.len() != raw.len()) {
             let reason = format!("{} transactions were asked for and {} came", locations.len(), raw.len());
             return Err(ReadError::RawBytes { txid: first.txid, reason });
         }
         let mut cursor = PageCursor::default();
-        let mut rendered = Vec::with_capacity(locations.len());
+        let of_coinbase = [None];
         let mut waiting = Vec::new();
         let mut fundings: Vec<Option<Funding>> = Vec::new();
         for (index, (location, raw)) in locations.iter().zip(raw).enumerate() {
@@ -97,13 +95,13 @@ impl BitcoinIndex {
             if fundings.len() >= INPUTS_TOGETHER || index + 1 == locations.len() {
                 let prevouts = load_outputs(&self.snapshot, &fundings)?;
                 for (location, transaction, inputs) in waiting.drain(..) {
-                    let prevouts = &prevouts[inputs];
-                    rendered.push(EsploraTransaction::new(&transaction, prevouts, location.status(), self.network));
+                    let spent = if transaction.is_coinbase() { &of_coinbase } else { &prevouts[inputs] };
+                    visit(location, &transaction, spent);
                 }
                 fundings.clear();
             }
         }
-        Ok(rendered)
+        Ok(())
     }
 
     /// What the transaction at `location` did to `script`, and its fee, without its raw bytes.
@@ -138,8 +136,8 @@ impl BitcoinIndex {
         let Some(location) = self.transaction_location(txid)? else { return Ok(None) };
         let Some(txids) = self.block_txids(location.height)? else { return Ok(None) };
         let leaves = txids.iter().map(|txid| txid.to_raw_hash()).collect();
-        let merkle = merkle_branch(leaves, location.index as usize);
-        Ok(Some(MerkleProof { block_height: location.height, merkle, pos: location.index }))
+        let branch = merkle_branch(leaves, location.index as usize);
+        Ok(Some(MerkleProof { height: location.height, index: location.index, branch }))
     }
 
     /// Id and merkle branch of the transaction at position `index` of the block at `height`.
@@ -179,7 +177,7 @@ fn merkle_branch(mut level: Vec<sha256d::Hash>, mut position: usize) -> Vec<TxMe
     branch
 }
 
-/// Inputs whose outputs are read together while a page is rendered; bounds the memory beside the answer itself.
+/// Inputs whose outputs are read together while a page is visited; bounds the memory.
 const INPUTS_TOGETHER: usize = 10_000;
 
 fn parse(location: &TxLocation, raw: &[u8]) -> Result<Transaction, ReadError> {

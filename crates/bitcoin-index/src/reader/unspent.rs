@@ -1,13 +1,23 @@
 use bitcoin::OutPoint;
 
 use super::BitcoinIndex;
-use super::location::Locator;
+use super::location::{Confirmation, Locator};
 use crate::activity::{busy_totals, number_of, script_activity};
 use crate::error::ReadError;
-use crate::esplora::UnspentOutput;
 use crate::rows::{Funding, UnspentRow, take_outpoint, unspent_key};
 use crate::script_key::ScriptKey;
 use crate::tables::UNSPENT;
+
+/// An unspent output of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnspentOutput {
+    /// The output.
+    pub outpoint: OutPoint,
+    /// Satoshis.
+    pub value: u64,
+    /// The block of the transaction that pays it.
+    pub confirmation: Confirmation,
+}
 
 impl BitcoinIndex {
     /// Unspent outputs of the script, newest first, at most `limit` of them, starting below `after` (which may be spent
@@ -66,7 +76,8 @@ impl Locator<'_> {
         self.read_blocks(outputs.iter().map(|(_, row)| row.height))?;
         let record = |(funding, row): &(Funding, UnspentRow)| {
             let UnspentRow { txid, height, satoshis } = *row;
-            Ok(UnspentOutput { txid, vout: funding.vout, status: self.status(height)?, value: satoshis })
+            let outpoint = OutPoint { txid, vout: funding.vout };
+            Ok(UnspentOutput { outpoint, value: satoshis, confirmation: self.confirmation(height)? })
         };
         outputs.iter().map(record).collect()
     }

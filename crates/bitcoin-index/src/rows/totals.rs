@@ -1,11 +1,9 @@
-use serde::{Deserialize, Serialize};
-
 use super::varint::{put_varint, take_varint};
 use super::{RowError, finished};
 
 /// What a script has received and spent in confirmed blocks, counted as Esplora counts. Sums are satoshis; they count
 /// every passage of the same coin, hence may exceed the money supply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScriptTotals {
     /// Outputs that pay the script.
     pub funded_txo_count: u64,

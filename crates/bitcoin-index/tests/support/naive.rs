@@ -1,13 +1,11 @@
-//! Every answer computed from the raw blocks by looping over all of them; shares nothing with the index.
+//! Every answer computed from the raw blocks by looping over all of them; shares nothing with the index but its records.
 
 use std::collections::HashMap;
 
 use bitcoin::hashes::{Hash, HashEngine, sha256, sha256d};
 use bitcoin::hex::DisplayHex;
-use bitcoin::{Address, Block, OutPoint, Script, ScriptBuf, Transaction, TxOut, Txid};
-use serde_json::{Value, json};
-
-use super::NETWORK;
+use bitcoin::{Block, OutPoint, Script, ScriptBuf, Transaction, TxMerkleNode, TxOut, Txid};
+use paraffin_bitcoin_index::{BlockSummary, Confirmation, ScriptTotals, Spender, UnspentOutput};
 
 pub struct Entry {
     pub txid: Txid,
@@ -109,7 +107,7 @@ impl<'a> Naive<'a> {
         self.indexes(script).into_iter().map(|index| self.entries[index].txid).collect()
     }
 
-    pub fn totals(&self, script: &Script) -> Value {
+    pub fn totals(&self, script: &Script) -> ScriptTotals {
         let (mut funded, mut funded_sum, mut spent, mut spent_sum) = (0u64, 0u64, 0u64, 0u64);
         let indexes = self.indexes(script);
         for index in &indexes {
@@ -124,135 +122,83 @@ impl<'a> Naive<'a> {
                 }
             }
         }
-        json!({
-            "funded_txo_count": funded, "funded_txo_sum": funded_sum,
-            "spent_txo_count": spent, "spent_txo_sum": spent_sum, "tx_count": indexes.len(),
-        })
+        ScriptTotals {
+            funded_txo_count: funded,
+            funded_txo_sum: funded_sum,
+            spent_txo_count: spent,
+            spent_txo_sum: spent_sum,
+            tx_count: indexes.len() as u64,
+        }
     }
 
     /// Unspent outputs, newest first.
-    pub fn unspent(&self, script: &Script) -> Vec<(OutPoint, Value)> {
+    pub fn unspent(&self, script: &Script) -> Vec<UnspentOutput> {
         let mut unspent = Vec::new();
         for index in self.indexes(script) {
             let entry = &self.entries[index];
             for (vout, output) in (0u32..).zip(&entry.transaction.output).collect::<Vec<_>>().into_iter().rev() {
                 if output.script_pubkey.as_script() == script && !self.spends.contains_key(&(index, vout)) {
-                    let record = json!({
-                        "txid": entry.txid.to_string(), "vout": vout,
-                        "status": self.status(entry), "value": output.value.to_sat(),
-                    });
-                    unspent.push((OutPoint { txid: entry.txid, vout }, record));
+                    let outpoint = OutPoint { txid: entry.txid, vout };
+                    let confirmation = self.confirmation(entry);
+                    unspent.push(UnspentOutput { outpoint, value: output.value.to_sat(), confirmation });
                 }
             }
         }
         unspent
     }
 
-    pub fn status(&self, entry: &Entry) -> Value {
+    pub fn confirmation(&self, entry: &Entry) -> Confirmation {
         let block = &self.blocks[entry.height as usize];
-        json!({
-            "confirmed": true, "block_height": entry.height,
-            "block_hash": block.block_hash().to_string(), "block_time": block.header.time,
-        })
+        Confirmation { height: entry.height, hash: block.block_hash(), time: block.header.time }
     }
 
-    pub fn outspends(&self, txid: &Txid) -> Value {
+    pub fn outspends(&self, txid: &Txid) -> Vec<Option<Spender>> {
         let index = self.newest[txid];
         let outputs = 0..self.entries[index].transaction.output.len() as u32;
         outputs
-            .map(|vout| match self.spends.get(&(index, vout)) {
-                None => json!({"spent": false}),
-                Some((spender, vin)) => {
-                    let entry = &self.entries[*spender];
-                    json!({"spent": true, "txid": entry.txid.to_string(), "vin": vin, "status": self.status(entry)})
-                }
+            .map(|vout| {
+                let (spender, vin) = *self.spends.get(&(index, vout))?;
+                let entry = &self.entries[spender];
+                Some(Spender { txid: entry.txid, vin, confirmation: self.confirmation(entry) })
             })
             .collect()
     }
 
-    pub fn transaction(&self, txid: &Txid) -> Value {
-        let index = self.newest[txid];
-        let entry = &self.entries[index];
-        let transaction = &entry.transaction;
-        let prevouts: Vec<Option<&TxOut>> =
-            self.sources[index].iter().map(|source| source.map(|source| self.source_output(source))).collect();
-        let paid_in: u64 = prevouts.iter().flatten().map(|output| output.value.to_sat()).sum();
-        let paid_out: u64 = transaction.output.iter().map(|output| output.value.to_sat()).sum();
-        let fee = if entry.index == 0 { 0 } else { paid_in - paid_out };
-        let vin: Vec<Value> = transaction
-            .input
-            .iter()
-            .zip(&prevouts)
-            .map(|(input, prevout)| {
-                let mut record = json!({
-                    "txid": input.previous_output.txid.to_string(),
-                    "vout": input.previous_output.vout,
-                    "prevout": prevout.map(render_output),
-                    "scriptsig": hex(input.script_sig.as_bytes()),
-                    "scriptsig_asm": input.script_sig.to_asm_string(),
-                    "is_coinbase": entry.index == 0,
-                    "sequence": input.sequence.0,
-                });
-                if !input.witness.is_empty() {
-                    record["witness"] = input.witness.iter().map(hex).collect();
-                }
-                if let Some(prevout) = prevout {
-                    let redeem =
-                        (kind(&prevout.script_pubkey) == "p2sh").then(|| last_push(input.script_sig.as_bytes()));
-                    let behind = redeem.clone().unwrap_or_else(|| prevout.script_pubkey.to_bytes());
-                    if let Some(redeem) = redeem {
-                        record["inner_redeemscript_asm"] = ScriptBuf::from_bytes(redeem).to_asm_string().into();
-                    }
-                    if kind(Script::from_bytes(&behind)) == "v0_p2wsh"
-                        && let Some(last) = input.witness.last()
-                    {
-                        record["inner_witnessscript_asm"] = Script::from_bytes(last).to_asm_string().into();
-                    }
-                }
-                record
-            })
-            .collect();
-        json!({
-            "txid": txid.to_string(),
-            "version": transaction.version.0.cast_unsigned(),
-            "locktime": 0,
-            "vin": vin,
-            "vout": transaction.output.iter().map(render_output).collect::<Vec<_>>(),
-            "size": bitcoin::consensus::serialize(transaction).len(),
-            "weight": transaction.weight().to_wu(),
-            "fee": fee,
-            "status": self.status(entry),
-        })
+    /// What the inputs of a transaction spend, in input order; `None` for a coinbase.
+    pub fn prevouts(&self, txid: &Txid) -> Vec<Option<TxOut>> {
+        let sources = &self.sources[self.newest[txid]];
+        sources.iter().map(|source| source.map(|source| self.source_output(source).clone())).collect()
     }
 
-    pub fn block(&self, height: u32) -> Value {
+    /// What the inputs of a transaction hold beyond its outputs, satoshis; 0 for a coinbase.
+    pub fn fee(&self, txid: &Txid) -> u64 {
+        let entry = &self.entries[self.newest[txid]];
+        let paid_in: u64 = self.prevouts(txid).iter().flatten().map(|output| output.value.to_sat()).sum();
+        let paid_out: u64 = entry.transaction.output.iter().map(|output| output.value.to_sat()).sum();
+        if entry.index == 0 { 0 } else { paid_in - paid_out }
+    }
+
+    pub fn block(&self, height: u32) -> BlockSummary {
         let block = &self.blocks[height as usize];
         let first = height.saturating_sub(10) as usize;
         let mut times: Vec<u32> = self.blocks[first..=height as usize].iter().map(|block| block.header.time).collect();
         times.sort_unstable();
-        json!({
-            "id": block.block_hash().to_string(),
-            "height": height,
-            "version": 0x2000_0000,
-            "timestamp": block.header.time,
-            "tx_count": block.txdata.len(),
-            "size": bitcoin::consensus::serialize(block).len(),
-            "weight": block.weight().to_wu(),
-            "merkle_root": block.compute_merkle_root().unwrap().to_string(),
-            "previousblockhash": (height > 0).then(|| self.blocks[height as usize - 1].block_hash().to_string()),
-            "mediantime": times[times.len() / 2],
-            "nonce": block.header.nonce,
-            "bits": 0x207f_ffff,
-            "difficulty": 4.656_542_373_906_925e-10,
-        })
+        BlockSummary {
+            height,
+            header: block.header,
+            transaction_count: block.txdata.len() as u32,
+            size: bitcoin::consensus::serialize(block).len() as u32,
+            weight: block.weight().to_wu(),
+            median_time: times[times.len() / 2],
+        }
     }
 
     /// Folds a Merkle branch and answers whether it ends in the root of the block.
-    pub fn branch_holds(&self, txid: &Txid, branch: &[String], mut position: usize) -> bool {
+    pub fn branch_holds(&self, txid: &Txid, branch: &[TxMerkleNode], mut position: usize) -> bool {
         let entry = self.find(txid).unwrap();
         let mut hash = txid.to_byte_array();
         for sibling in branch {
-            let sibling = sibling.parse::<sha256d::Hash>().unwrap().to_byte_array();
+            let sibling = sibling.to_byte_array();
             let mut engine = sha256d::Hash::engine();
             let (left, right) = if position.is_multiple_of(2) { (hash, sibling) } else { (sibling, hash) };
             engine.input(&left);
@@ -277,49 +223,5 @@ impl<'a> Naive<'a> {
 }
 
 pub fn script_hash(script: &Script) -> String {
-    hex(&sha256::Hash::hash(script.as_bytes()).to_byte_array())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.to_lower_hex_string()
-}
-
-/// The last push of a script that this test wrote: pushes of at most 75 bytes, or garbage without any.
-fn last_push(script: &[u8]) -> Vec<u8> {
-    let mut last = Vec::new();
-    let mut rest = script;
-    while let Some((length, tail)) = rest.split_first() {
-        let (push, tail) = tail.split_at(usize::from(*length));
-        last = push.to_vec();
-        rest = tail;
-    }
-    last
-}
-
-fn kind(script: &Script) -> &'static str {
-    match script.as_bytes() {
-        [] => "empty",
-        [0x6a, ..] => "op_return",
-        [0x21, 2 | 3, .., 0xac] if script.len() == 35 => "p2pk",
-        [0x76, 0xa9, 0x14, .., 0x88, 0xac] if script.len() == 25 => "p2pkh",
-        [0xa9, 0x14, .., 0x87] if script.len() == 23 => "p2sh",
-        [0x00, 0x14, ..] if script.len() == 22 => "v0_p2wpkh",
-        [0x00, 0x20, ..] if script.len() == 34 => "v0_p2wsh",
-        [0x51, 0x20, ..] if script.len() == 34 => "v1_p2tr",
-        _ => "unknown",
-    }
-}
-
-fn render_output(output: &TxOut) -> Value {
-    let script = &output.script_pubkey;
-    let mut record = json!({
-        "scriptpubkey": hex(script.as_bytes()),
-        "scriptpubkey_asm": script.to_asm_string(),
-        "scriptpubkey_type": kind(script),
-        "value": output.value.to_sat(),
-    });
-    if let Ok(address) = Address::from_script(script, NETWORK.bitcoin()) {
-        record["scriptpubkey_address"] = address.to_string().into();
-    }
-    record
+    sha256::Hash::hash(script.as_bytes()).to_byte_array().to_lower_hex_string()
 }

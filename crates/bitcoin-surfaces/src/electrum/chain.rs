@@ -100,11 +100,11 @@ pub(super) async fn transaction(session: &SessionApi, txid: Txid) -> Result<Byte
 
 pub(super) async fn proof(session: &SessionApi, txid: Txid, height: u32) -> Result<Proof, Fault> {
     let proof = read(&session.context(), move |index, _| index.merkle_proof(&txid)).await?;
-    let proof = proof.filter(|proof| proof.block_height == height);
+    let proof = proof.filter(|proof| proof.height == height);
     let proof =
         proof.ok_or_else(|| Fault::BadRequest(format!("no transaction {txid} in the block at height {height}")))?;
-    let branch = proof.merkle.iter().map(ToString::to_string).collect();
-    Ok(Proof { txid, height, position: proof.pos, branch })
+    let branch = proof.branch.iter().map(ToString::to_string).collect();
+    Ok(Proof { txid, height, position: proof.index, branch })
 }
 
 pub(super) async fn transaction_at(

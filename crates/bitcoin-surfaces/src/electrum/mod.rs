@@ -31,6 +31,7 @@ use paraffin_gateway::state::{BoxFuture, Caller, Connection, ReadAbandoned, Requ
 
 pub(crate) use websocket::ElectrumHttp;
 use websocket::ElectrumSessions;
+pub use websocket::SURFACE;
 
 /// Changes that a session may lag behind before it reads all of its scripts again.
 const CHANGES_KEPT: usize = 64;

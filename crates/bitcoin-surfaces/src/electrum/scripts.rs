@@ -196,21 +196,18 @@ fn unspent(
     // The index has the newest first.
     confirmed.reverse();
     let spent = pending.spent();
-    let is_free = |txid, vout| !spent.contains(&OutPoint { txid, vout });
     let mut unspent: Vec<Unspent> = confirmed
         .iter()
-        .filter(|output| is_free(output.txid, output.vout))
-        .map(|output| Unspent {
-            txid: output.txid,
-            vout: output.vout,
-            height: output.status.block_height.unwrap_or(0),
-            value: output.value,
+        .filter(|output| !spent.contains(&output.outpoint))
+        .map(|output| {
+            let OutPoint { txid, vout } = output.outpoint;
+            Unspent { txid, vout, height: output.confirmation.height, value: output.value }
         })
         .collect();
     for row in pending.rows() {
         let Some(entry) = pending.entries.iter().find(|entry| entry.txid == row.txid) else { continue };
         for (vout, output) in (0..).zip(entry.outputs.iter()) {
-            if output.script.0 == question.script.0 && is_free(entry.txid, vout) {
+            if output.script.0 == question.script.0 && !spent.contains(&OutPoint { txid: entry.txid, vout }) {
                 unspent.push(Unspent { txid: entry.txid, vout, height: 0, value: output.value });
             }
         }

@@ -13,7 +13,7 @@ use super::{Instance, SessionApi};
 use paraffin_gateway::errors::{ApiError, kind};
 use paraffin_gateway::respond::Reply;
 use paraffin_gateway::state::{BoxFuture, Caller, Connection, RequestContext};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface};
+use paraffin_gateway::surface::{HttpRequest, HttpSurface, KeyedSurface};
 use paraffin_gateway::websocket::{self, End, Gone, Socket};
 
 /// Bodies of requests that are refused for their verb are read up to this, bytes, so that the answer arrives.
@@ -44,7 +44,10 @@ impl paraffin_gateway::sessions::Sessions for ElectrumSessions {
     }
 }
 
-/// The HTTP surface `/v4/<KEY>/electrum`.
+/// `/v4/<KEY>/electrum`.
+pub static SURFACE: KeyedSurface = KeyedSurface::http("electrum");
+
+/// The protocol over WebSocket.
 pub(crate) struct ElectrumHttp;
 
 impl HttpSurface for ElectrumHttp {

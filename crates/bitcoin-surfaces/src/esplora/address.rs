@@ -2,11 +2,11 @@ use std::collections::HashSet;
 
 use bitcoin::address::NetworkUnchecked;
 use bitcoin::{Address, OutPoint, ScriptBuf, Txid};
-use paraffin_bitcoin_index::esplora::{EsploraTransaction, TransactionStatus, UnspentOutput};
 use paraffin_bitcoin_index::{BitcoinIndex, ScriptKey, ScriptTotals};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use super::records::{EsploraTransaction, TransactionStatus, UnspentOutput};
 use super::unconfirmed::owns;
 use super::{Fault, Outcome, hash, json, read, transactions, unconfirmed};
 use paraffin_gateway::errors::ApiError;
@@ -156,7 +156,7 @@ pub async fn unspent(
         index.unspent(&copy, None, Some(wanted))
     });
     let (confirmed, kept) = listed.await?;
-    let mut confirmed = confirmed.map_err(Fault::from)?;
+    let confirmed = confirmed.map_err(Fault::from)?;
     if limit.is_none() && confirmed.len() > records_max {
         return Err(Fault::Failed(ApiError::response_too_large()));
     }
@@ -169,8 +169,7 @@ pub async fn unspent(
             }
         }
     }
-    confirmed.retain(|output| !spent.contains(&OutPoint { txid: output.txid, vout: output.vout }));
-    unspent.append(&mut confirmed);
+    unspent.extend(confirmed.into_iter().filter(|output| !spent.contains(&output.outpoint)).map(UnspentOutput::from));
     unspent.truncate(limit.unwrap_or(usize::MAX));
     Ok((unspent, kept))
 }

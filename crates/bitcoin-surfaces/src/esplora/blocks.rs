@@ -2,6 +2,7 @@ use bitcoin::BlockHash;
 use bitcoin::consensus::encode::serialize_hex;
 use paraffin_primitives::Height;
 
+use super::records::{BlockStatus, EsploraBlock};
 use super::{Answer, Fault, Outcome, hash, json, number, read, saturating_number, transactions};
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::state::RequestContext;
@@ -28,7 +29,8 @@ pub(super) async fn list(context: &RequestContext, newest: Option<&str>) -> Outc
     if newest > tip {
         return Err(NOT_FOUND);
     }
-    json(&read(context, move |index| index.blocks(newest, BLOCKS_PER_PAGE)).await?)
+    let blocks = read(context, move |index| index.blocks(newest, BLOCKS_PER_PAGE)).await?;
+    json(&blocks.into_iter().map(EsploraBlock::from).collect::<Vec<_>>())
 }
 
 pub(super) async fn hash_at(context: &RequestContext, height: &str) -> Outcome {
@@ -44,13 +46,14 @@ pub(super) async fn block(context: &RequestContext, block_hash: &str, below: &[&
     }
     let block_hash: BlockHash = hash(block_hash, "block hash")?;
     if let ["status"] = below {
-        return json(&read(context, move |index| index.block_status(&block_hash)).await?);
+        let position = read(context, move |index| index.block_position(&block_hash)).await?;
+        return json(&BlockStatus::from(position));
     }
     let height = read(context, move |index| index.block_height(&block_hash)).await?;
     match below {
         [] => {
             let found = read(context, move |index| index.block_by_hash(&block_hash)).await?;
-            json(&found.ok_or(NOT_FOUND)?)
+            json(&EsploraBlock::from(found.ok_or(NOT_FOUND)?))
         }
         ["header"] => {
             let height = height.ok_or(NOT_FOUND)?;

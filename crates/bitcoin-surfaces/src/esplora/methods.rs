@@ -1,10 +1,12 @@
 //! The methods. A method's name is a path of Esplora's HTTP interface with `:` instead of `/`; an empty segment stands for a
 //! parameter.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::shapes::{EsploraFees, EsploraOutput, EsploraSpend, EsploraTransaction, TransactionStatus};
+use super::records::{EsploraSpend, EsploraTransaction, TransactionStatus};
 use super::{Fault, Outcome, get, mempool, render};
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::jsonrpc::Params;
@@ -14,6 +16,22 @@ use paraffin_gateway::methods::{
 };
 use paraffin_gateway::state::{BoxFuture, RequestContext};
 use paraffin_gateway::surface::RpcResult;
+
+/// An unspent output.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only the schema; its members have another order than the record's")]
+struct EsploraOutput {
+    txid: Hash,
+    vout: u32,
+    /// Satoshis.
+    value: u64,
+    status: TransactionStatus,
+}
+
+/// Target to feerate.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only the schema")]
+struct EsploraFees(BTreeMap<String, f64>);
 
 /// The methods `esplora_*`.
 pub static ESPLORA: Surface<()> = Surface::new("esplora", &METHODS);

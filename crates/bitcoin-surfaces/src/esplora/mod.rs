@@ -3,11 +3,12 @@
 
 mod address;
 mod blocks;
+mod document;
 mod fees;
 mod mempool;
 mod methods;
 mod prefix;
-mod shapes;
+mod records;
 mod transactions;
 mod unconfirmed;
 
@@ -24,10 +25,15 @@ use paraffin_gateway::state::RequestContext;
 use paraffin_gateway::surface::{RpcResult, to_raw};
 
 pub use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
+pub use document::DOCUMENT;
 pub use fees::FeeEstimates;
 pub(crate) use mempool::histogram as fee_histogram;
 pub(crate) use mempool::{broadcast, package};
 pub use methods::{ESPLORA, by_path};
+pub use records::{
+    BlockStatus, EsploraBlock, EsploraSpend, EsploraTransaction, MerkleProof, TransactionStatus, UnspentOutput,
+    script_type,
+};
 pub use transactions::NodeTransactions;
 pub(crate) use transactions::{raw as raw_transactions, unconfirmed as unconfirmed_transaction};
 pub(crate) use unconfirmed::accepted;

@@ -4,13 +4,14 @@ use bitcoin::consensus::encode::deserialize;
 use bitcoin::hex::DisplayHex as _;
 use bitcoin::{OutPoint, Transaction, TxOut, Txid};
 use bytes::Bytes;
-use paraffin_bitcoin_index::esplora::{EsploraTransaction, OutputSpend, TransactionStatus};
 use paraffin_bitcoin_index::{
-    RawTransactions, SourceError, SourceFuture, StoredTransactions, TransactionSource, TxLocation,
+    RawTransactions, SourceError, SourceFuture, Spender, StoredTransactions, TransactionSource, TxLocation,
 };
 use paraffin_chain::NodeError;
 use tokio::task::JoinSet;
 
+use super::records::{EsploraSpend, EsploraTransaction, MerkleProof, TransactionStatus};
+use super::unconfirmed::View;
 use super::{Answer, Fault, Outcome, hash, json, number, read};
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::state::{Node, RequestContext};
@@ -115,7 +116,16 @@ pub(super) async fn render(
     locations: Vec<TxLocation>,
 ) -> Result<Vec<EsploraTransaction>, Fault> {
     let raw = raw(context, locations.clone()).await?;
-    read(context, move |index| index.render_all(&locations, &raw)).await
+    let network = context.network();
+    read(context, move |index| {
+        let mut records = Vec::with_capacity(locations.len());
+        index.visit_transactions(&locations, &raw, |location, transaction, prevouts| {
+            let status = location.confirmation().into();
+            records.push(EsploraTransaction::new(transaction, prevouts, status, network));
+        })?;
+        Ok(records)
+    })
+    .await
 }
 
 /// A transaction that the node has and the index does not. Wallets drop transactions reported as missing, so an unavailable node
@@ -161,12 +171,17 @@ pub(super) async fn transaction(context: &RequestContext, txid: &str, below: &[&
     }
     let txid: Txid = hash(txid, "txid")?;
     match below {
-        ["status"] => return json(&read(context, move |index| index.transaction_status(&txid)).await?),
+        ["status"] => {
+            let location = read(context, move |index| index.transaction_location(&txid)).await?;
+            let confirmed = location.map(|location| location.confirmation().into());
+            return json(&confirmed.unwrap_or(TransactionStatus::UNCONFIRMED));
+        }
         ["outspends"] => return outspends(context, txid).await,
         ["outspend", vout] => return outspend(context, txid, number(vout, "output index")?).await,
         ["merkle-proof"] => {
             let proof = read(context, move |index| index.merkle_proof(&txid)).await?;
-            return json(&proof.ok_or(Fault::NotFound("Transaction not found or is unconfirmed"))?);
+            let proof = proof.ok_or(Fault::NotFound("Transaction not found or is unconfirmed"))?;
+            return json(&MerkleProof::from(proof));
         }
         ["merkleblock-proof"] => {
             let proof = read(context, move |index| index.merkle_block(&txid)).await?;
@@ -206,28 +221,22 @@ fn bytes(below: &[&str], raw: Bytes) -> Answer {
 async fn outspends(context: &RequestContext, txid: Txid) -> Outcome {
     // The mempool first: a spender that is mined meanwhile is then in both, not in neither.
     let view = super::unconfirmed::view(context).await;
-    let mut spends = match read(context, move |index| index.outspends(&txid)).await? {
-        Some(spends) => spends,
-        None => vec![OutputSpend::UNSPENT; unconfirmed(context, txid).await?.ok_or(NOT_FOUND)?.output.len()],
+    let spenders = match read(context, move |index| index.outspends(&txid)).await? {
+        Some(spenders) => spenders,
+        None => vec![None; unconfirmed(context, txid).await?.ok_or(NOT_FOUND)?.output.len()],
     };
-    for (vout, spend) in (0..).zip(&mut spends).filter(|(_, spend)| !spend.spent) {
-        if let Some((spender, vin)) = view.spender(&OutPoint { txid, vout }) {
-            *spend = pending_spend(spender, vin);
-        }
-    }
-    json(&spends)
+    let spends = (0..).zip(spenders).map(|(vout, spender)| spend(spender, &view, &OutPoint { txid, vout }));
+    json(&spends.collect::<Vec<_>>())
 }
 
 async fn outspend(context: &RequestContext, txid: Txid, vout: u32) -> Outcome {
     let outpoint = OutPoint { txid, vout };
     let view = super::unconfirmed::view(context).await;
-    let spend = read(context, move |index| index.outspend(&outpoint)).await?;
-    if spend.spent {
-        return json(&spend);
-    }
-    json(&view.spender(&outpoint).map_or(spend, |(spender, vin)| pending_spend(spender, vin)))
+    let spender = read(context, move |index| index.outspend(&outpoint)).await?;
+    json(&spend(spender, &view, &outpoint))
 }
 
-fn pending_spend(spender: Txid, vin: u32) -> OutputSpend {
-    OutputSpend { spent: true, txid: Some(spender), vin: Some(vin), status: Some(TransactionStatus::UNCONFIRMED) }
+fn spend(confirmed: Option<Spender>, view: &View, outpoint: &OutPoint) -> EsploraSpend {
+    let pending = || view.spender(outpoint).map(|(txid, vin)| EsploraSpend::unconfirmed(txid, vin));
+    confirmed.map(EsploraSpend::from).or_else(pending).unwrap_or(EsploraSpend::UNSPENT)
 }

@@ -23,7 +23,7 @@ const PAGE_DEFAULT: usize = 1_000;
 const BUCKETS_MAX: usize = 1_000;
 
 /// The methods of the live mempool.
-pub static MEMPOOL: Surface<Arc<Mempool>> = Surface::new(
+pub(super) static MEMPOOL: Surface<Arc<Mempool>> = Surface::new(
     "mempool",
     &[
         Declared::of::<Info>(),

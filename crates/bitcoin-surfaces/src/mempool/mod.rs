@@ -10,13 +10,14 @@ use std::sync::Arc;
 use hyper::Method;
 use paraffin_mempool::Mempool;
 
-pub use self::methods::MEMPOOL;
+use self::methods::MEMPOOL;
 use paraffin_gateway::errors::{ApiError, kind};
 use paraffin_gateway::jsonrpc::Params;
 use paraffin_gateway::metrics::Meter;
 use paraffin_gateway::respond::Reply;
+use paraffin_gateway::routes::ErrorForm;
 use paraffin_gateway::state::{BoxFuture, RequestContext};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface, RpcResult, RpcSurface};
+use paraffin_gateway::surface::{HttpRequest, HttpSurface, KeyedSurface, RpcResult, RpcSurface};
 use paraffin_gateway::websocket;
 
 /// Largest body of a transaction, bytes of text; the gateway's own limit may be lower.
@@ -24,6 +25,14 @@ const OBSERVE_BYTES_MAX: usize = 32 << 20;
 
 /// Bodies of requests that are refused for their verb are read up to this, bytes, so that the answer arrives.
 const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
+
+/// `/v4/<KEY>/mempool`.
+pub static SURFACE: KeyedSurface = KeyedSurface {
+    below: ErrorForm::Rest,
+    takes_large_bodies: true,
+    for_admins: Some("observe"),
+    ..KeyedSurface::rpc("mempool", &MEMPOOL)
+};
 
 /// The surface over one set.
 #[derive(Clone)]

@@ -49,8 +49,8 @@ pub(super) struct ActivityOnBlock {
 impl Route for ActivityOnBlock {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/activity_on_block")];
     const EXAMPLE: &'static str = EXAMPLE_OF_BLOCK;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Vec<Event>>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, ApiError> {
@@ -76,8 +76,8 @@ impl Route for EventsOf {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/event")];
     const EXAMPLE: &'static str =
         r#"{"inscription_id":"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33bi0"}"#;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Vec<Event>>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, ApiError> {
@@ -99,8 +99,8 @@ pub(super) struct NodeResults {
 impl Route for NodeResults {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/bitcoin_rpc_results_on_block")];
     const EXAMPLE: &'static str = EXAMPLE_OF_BLOCK;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Vec<Object>>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Object>>, ApiError> {
@@ -142,8 +142,8 @@ schema!(NoText, "NoText", inline { "const": "" });
 impl Route for HashesOfActivity {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/get_hash_of_all_activity")];
     const EXAMPLE: &'static str = EXAMPLE_OF_BLOCK;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<ActivityHashes>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<ActivityHashes>, ApiError> {
@@ -195,8 +195,8 @@ pub(super) struct HistoryPage {
 impl Route for History {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/history")];
     const EXAMPLE: &'static str = r#"{"pkscript":"51"}"#;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<HistoryPage>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<HistoryPage>, ApiError> {

@@ -56,8 +56,8 @@ impl Route for CurrentBalance {
         (Verb::Get, "opi/v1/brc20/get_current_balance_of_wallet"),
     ];
     const EXAMPLE: &'static str = r#"{"ticker":"ordi","pkscript":"51"}"#;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<BalancesNow>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesNow>, ApiError> {
@@ -89,8 +89,8 @@ pub(super) struct BalanceOnBlock {
 impl Route for BalanceOnBlock {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/balance_on_block")];
     const EXAMPLE: &'static str = r#"{"block_height":140,"pkscript":"51","ticker":"ordi"}"#;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Balances>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Balances>, ApiError> {

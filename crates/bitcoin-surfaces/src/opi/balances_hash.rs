@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::proxied::Query;
-use super::{indexer, newest, proxied};
+use super::{SERVER, indexer, newest, proxied};
 use paraffin_gateway::errors::{ApiError, kind};
 use paraffin_gateway::methods::Hash;
 use paraffin_gateway::rest::part::Part;
@@ -98,13 +98,13 @@ pub(super) struct BalancesHashAnswer {
 
 impl Route for HashOfBalances {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/get_hash_of_all_current_balances")];
-    const WRAPPING: Wrapping = Wrapping::Opi;
+    const WRAPPING: Wrapping = Wrapping::WithError;
     const CHANGES: Changes = Changes::Anytime;
     type Answer = Made<BalancesHashAnswer>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesHashAnswer>, ApiError> {
         let shared = Arc::clone(context.shared_handle());
-        if let Some(server) = &shared.families.opi {
+        if let Some(server) = shared.families.of(SERVER) {
             let query = Query::of("get_hash_of_all_current_balances");
             return proxied::result(server, context, &query, true).await.map(Made::from);
         }
@@ -120,6 +120,6 @@ impl Route for HashOfBalances {
             indexer_version: indexer::version(),
             block_height,
         };
-        answer.into_reply(StatusCode::OK, Wrapping::Opi).map(Made::from)
+        answer.into_reply(StatusCode::OK, Wrapping::WithError).map(Made::from)
     }
 }

@@ -5,7 +5,7 @@ use paraffin_ordinals_index::brc20::TABLES_VERSION;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{newest, proxied};
+use super::{SERVER, newest, proxied};
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::methods::schema;
 use paraffin_gateway::respond::Reply;
@@ -28,7 +28,7 @@ async fn number(
     name: &'static str,
     own: impl FnOnce() -> Result<u32, ApiError>,
 ) -> Result<Made<NumberText>, ApiError> {
-    match &context.shared().families.opi {
+    match context.shared().families.of(SERVER) {
         Some(server) => proxied::number(server, context, name).await.map(Made::from),
         None => Ok(Reply::text(StatusCode::OK, own()?.to_string()).into()),
     }
@@ -42,7 +42,7 @@ impl Route for NewestHeight {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/block_height")];
     const WRAPPING: Wrapping = Wrapping::Bare;
     const MEDIA_TYPES: &'static [&'static str] = TEXT;
-    const CHANGES: Changes = Changes::WithTokens;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<NumberText>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, ApiError> {
@@ -58,7 +58,7 @@ impl Route for ExtrasHeight {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/extras_block_height")];
     const WRAPPING: Wrapping = Wrapping::Bare;
     const MEDIA_TYPES: &'static [&'static str] = TEXT;
-    const CHANGES: Changes = Changes::WithTokens;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<NumberText>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<NumberText>, ApiError> {

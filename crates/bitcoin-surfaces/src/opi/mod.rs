@@ -12,7 +12,7 @@ mod render;
 mod tokens;
 
 use hyper::StatusCode;
-use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError};
+use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError, MODULE};
 use paraffin_primitives::Height;
 use paraffin_store::Snapshot;
 use schemars::JsonSchema;
@@ -22,14 +22,23 @@ use serde_json::Value;
 use paraffin_gateway::errors::{ApiError, ErrorKind, kind};
 use paraffin_gateway::interrupt::{HeldRows, Interrupt};
 use paraffin_gateway::respond::Reply;
-use paraffin_gateway::rest::{Answer as _, Base, Declared, Group, Made, Wrapping};
+use paraffin_gateway::rest::{Answer as _, Base, Changes, Declared, Group, Made, Wrapping};
 use paraffin_gateway::state::{RequestContext, Shared};
+use paraffin_gateway::surface::RoutesBeside;
 
 use self::proxied::Query;
 pub use balances_hash::BalancesHash;
 
-/// All routes.
-pub static GROUPS: [&Group; 1] = [&Group {
+/// The routes below `/v4/opi` and `/v4/<KEY>/opi`.
+pub const BESIDE: RoutesBeside = RoutesBeside { name: "opi", groups: &GROUPS, refusal, is_about_caller, is_served };
+
+/// The server that answers them instead of the index, as errors name it.
+pub const SERVER: &str = "OPI";
+
+/// Their answers to GET change with the BRC-20 index, unless another server answers.
+const CHANGES: Changes = Changes::WithModule { module: MODULE, unless: SERVER };
+
+static GROUPS: [&Group; 1] = [&Group {
     tag: "BRC-20",
     base: Base::BesideApi,
     admit: |_| Ok(()),
@@ -55,12 +64,12 @@ pub static GROUPS: [&Group; 1] = [&Group {
 }];
 
 /// Whether the path is about its caller and not about indexed data.
-pub fn is_about_caller(segments: &[String]) -> bool {
+fn is_about_caller(segments: &[String]) -> bool {
     segments.iter().map(String::as_str).eq(["v1", "brc20", "ip"])
 }
 
 /// The body of an error: OPI's members, and those that errors have everywhere here.
-pub fn refusal(error: &ApiError) -> Reply {
+fn refusal(error: &ApiError) -> Reply {
     let body = serde_json::json!({
         "error": error.message,
         "result": Value::Null,
@@ -95,8 +104,8 @@ fn newest(snapshot: &Snapshot) -> Result<Height, ApiError> {
 }
 
 /// Whether the routes answer: this instance has a BRC-20 index with at least one block, or another server answers for it.
-pub fn is_served(shared: &Shared) -> bool {
-    shared.families.opi.is_some() || shared.upstreams.is_some() || newest(&shared.chain.snapshot()).is_ok()
+fn is_served(shared: &Shared) -> bool {
+    shared.families.of(SERVER).is_some() || shared.upstreams.is_some() || newest(&shared.chain.snapshot()).is_ok()
 }
 
 /// Answers with a read of our own index, off the async threads and with its newest block, or with the answer of a server of OPI to
@@ -106,11 +115,11 @@ async fn answer<T: Serialize + JsonSchema + Send + 'static>(
     query: &Query,
     read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<Made<T>, ApiError> {
-    if let Some(server) = &context.shared().families.opi {
+    if let Some(server) = context.shared().families.of(SERVER) {
         return proxied::result(server, context, query, false).await.map(Made::from);
     }
     let read =
         move |snapshot: &Snapshot, interrupt: &Interrupt| read(Brc20Index::new(snapshot), newest(snapshot)?, interrupt);
     let (answer, _rows): (_, HeldRows) = context.read_rows(read).await.map_err(|error| ApiError::internal(&error))?;
-    answer?.into_reply(StatusCode::OK, Wrapping::Opi).map(Made::from)
+    answer?.into_reply(StatusCode::OK, Wrapping::WithError).map(Made::from)
 }

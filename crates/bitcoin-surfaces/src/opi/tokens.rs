@@ -61,8 +61,8 @@ pub(super) struct Summary {
 impl Route for TokenSummary {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/token_summary")];
     const EXAMPLE: &'static str = EXAMPLE;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Summary>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Summary>, ApiError> {
@@ -131,8 +131,8 @@ pub(super) struct HolderRecord {
 impl Route for Holders {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/holders")];
     const EXAMPLE: &'static str = EXAMPLE;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Listed<HolderRecord>>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, ApiError> {
@@ -204,8 +204,8 @@ impl NoteRecord {
 impl Route for NotesOfWallet {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/get_valid_tx_notes_of_wallet")];
     const EXAMPLE: &'static str = r#"{"pkscript":"51"}"#;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Listed<NoteRecord>>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, ApiError> {
@@ -238,8 +238,8 @@ pub(super) struct NotesOfTicker {
 impl Route for NotesOfTicker {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/get_valid_tx_notes_of_ticker")];
     const EXAMPLE: &'static str = EXAMPLE;
-    const WRAPPING: Wrapping = Wrapping::Opi;
-    const CHANGES: Changes = Changes::WithTokens;
+    const WRAPPING: Wrapping = Wrapping::WithError;
+    const CHANGES: Changes = super::CHANGES;
     type Answer = Made<Listed<NoteRecord>>;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Self::Answer, ApiError> {

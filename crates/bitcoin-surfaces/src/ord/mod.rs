@@ -28,6 +28,9 @@ use paraffin_gateway::interrupt::HeldRows;
 use paraffin_gateway::state::{BoxFuture, RequestContext, unix_millis};
 use paraffin_gateway::surface::{RpcResult, integer_to_raw, to_raw};
 
+/// The server that answers the methods instead of the index, as errors name it.
+pub const SERVER: &str = "ord";
+
 /// Bytes of an output of a list in memory and in the answer, about.
 const OUTPUT_BYTES: usize = 320;
 
@@ -37,7 +40,7 @@ const DECODED_FACTOR: usize = 8;
 
 /// Answers from our own index, or from the server of `ord` where one is configured.
 async fn ask(context: &RequestContext, question: Question) -> RpcResult {
-    match &context.shared().families.ord {
+    match context.shared().families.of(SERVER) {
         Some(server) => proxied::answer(context, server, question).await,
         None => answer(&Call { context, kept: context.held_rows() }, question).await,
     }

@@ -291,8 +291,7 @@ impl EspoMethod for OutpointBalances {
 
 /// The transaction that spends an output, up to the height of the moment.
 fn spender(moment: &Moment<'_>, outpoint: &OutPoint) -> Result<Option<String>, ViewError> {
-    let spend = moment.bitcoin.outspend(outpoint).map_err(|error| ViewError::Chain(error.into()))?;
-    let at = spend.status.and_then(|status| status.block_height);
-    let is_spent = spend.spent && at.is_none_or(|at| at <= moment.view.height);
-    Ok(spend.txid.filter(|_| is_spent).map(|txid| txid.to_string()))
+    let spender = moment.bitcoin.outspend(outpoint).map_err(|error| ViewError::Chain(error.into()))?;
+    let spender = spender.filter(|spender| spender.confirmation.height <= moment.view.height);
+    Ok(spender.map(|spender| spender.txid.to_string()))
 }

@@ -31,19 +31,22 @@ use paraffin_gateway::jsonrpc::Params;
 use paraffin_gateway::markets::{self, MarketMoment};
 use paraffin_gateway::methods::{Declared, Form, Method, Surface};
 use paraffin_gateway::state::{BoxFuture, RequestContext};
-use paraffin_gateway::surface::{RpcResult, RpcSurface};
+use paraffin_gateway::surface::{KeyedSurface, RpcResult, RpcSurface};
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_primitives::Height;
 
 /// The analytics surface.
 #[derive(Default)]
-pub struct Espo {
+pub(crate) struct Espo {
     counts: keys::KeyCounts,
 }
 
 /// The methods of the analytics.
-pub static ESPO: Surface<Espo> =
+/// `/v4/<KEY>/espo`.
+pub static SURFACE: KeyedSurface = KeyedSurface::rpc("espo", &ESPO);
+
+static ESPO: Surface<Espo> =
     Surface::new("espo", &[
         of::<status::Ping>(),
         of::<status::IndexHeight>(),

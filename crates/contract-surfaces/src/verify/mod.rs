@@ -13,12 +13,12 @@ use paraffin_primitives::AlkaneId;
 use paraffin_verify::Verifier;
 
 use paraffin_gateway::alkanes;
+use paraffin_gateway::describe::{Document, openapi};
 use paraffin_gateway::errors::{ApiError, ErrorKind, kind};
 use paraffin_gateway::respond::Reply;
 use paraffin_gateway::rest::{Base, Declared, Group, body_limit, serve};
-use paraffin_gateway::routes::KeyedSurface;
 use paraffin_gateway::state::{BoxFuture, Caller, RequestContext};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface};
+use paraffin_gateway::surface::{HttpRequest, HttpSurface, KeyedSurface};
 
 const TAG: &str = "Contract verification";
 /// Refusals beyond those that all routes have.
@@ -26,11 +26,30 @@ const REFUSALS: &[StatusCode] = &[StatusCode::BAD_GATEWAY];
 /// The same of routes that take a body.
 const REFUSALS_OF_BODY: &[StatusCode] = &[StatusCode::BAD_GATEWAY, StatusCode::UNPROCESSABLE_ENTITY];
 
+/// `/api/v1/openapi.json`.
+pub static DOCUMENT: Document = Document::new(&["api", "v1", "openapi.json"], || {
+    openapi::apart("Paraffin contract verification", INTRODUCTION, &GROUPS)
+});
+
+const INTRODUCTION: &str = "\
+Whether the source that somebody shows is that of a deployed contract. Any active key may submit and read; it stands in the \
+path and nowhere else. Unknown fields, nulls and empty texts are dropped.";
+
+/// `/api/v1/<KEY>`. It takes a key and nothing else (docs/verification.md).
+pub static SURFACE: KeyedSurface = KeyedSurface {
+    base: Base::Apart,
+    routes: &GROUPS,
+    takes_alias: false,
+    takes_large_bodies: true,
+    for_admins: Some("attest"),
+    ..KeyedSurface::http("explorer")
+};
+
 /// All routes.
-pub static GROUPS: [&Group; 2] = [
+static GROUPS: [&Group; 2] = [
     &Group {
         tag: TAG,
-        base: Base::Explorer,
+        base: Base::Apart,
         admit: |_| Ok(()),
         routes: &[
             Declared::of::<submit::Compilers>(),
@@ -43,7 +62,7 @@ pub static GROUPS: [&Group; 2] = [
     },
     &Group {
         tag: TAG,
-        base: Base::Explorer,
+        base: Base::Apart,
         admit: |context| context.require_admin().map(drop),
         routes: &[Declared::of::<attest::Attest>()],
     },
@@ -69,7 +88,7 @@ impl HttpSurface for VerifyHttp {
 
 /// The verifier of the instance.
 fn of(context: &RequestContext) -> Result<&Arc<Verifier>, ApiError> {
-    let surface: Option<&VerifyHttp> = context.shared().surface(KeyedSurface::Explorer);
+    let surface: Option<&VerifyHttp> = context.shared().surface(&SURFACE);
     surface.map(|surface| &surface.0).ok_or_else(|| ApiError::inconsistent("a route of a surface that is not there"))
 }
 

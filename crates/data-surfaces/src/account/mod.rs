@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bitcoin::{Address, OutPoint, Txid};
-use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey};
 use paraffin_wallet::parse_account;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -17,7 +16,9 @@ use serde::Deserialize;
 use self::scan::{Bounds, ScanError, UsedScript, used_scripts};
 use super::address::{Balance, SharedText, UTXOS_LIMIT_MAX, Utxo, UtxoPage, outpoint_of, outpoints_of};
 use super::alkanes::alkanes_in;
-use paraffin_bitcoin_surfaces::esplora::{Fault, Pending, UNSPENT_BYTES, View, unconfirmed_view};
+use paraffin_bitcoin_surfaces::esplora::{
+    Fault, Pending, TransactionStatus, UNSPENT_BYTES, UnspentOutput, View, unconfirmed_view,
+};
 use paraffin_gateway::api_types::Count;
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::interrupt::Interrupt;
@@ -221,8 +222,8 @@ impl Account {
             let confirmed = outputs.into_iter();
             unspent.extend(
                 confirmed
-                    .filter(|output| !spent.contains(&OutPoint { txid: output.txid, vout: output.vout }))
-                    .map(|output| (script_index, output)),
+                    .filter(|output| !spent.contains(&output.outpoint))
+                    .map(|output| (script_index, output.into())),
             );
             // Bounds memory when there is a limit.
             if unspent.len() / 2 > kept {
@@ -261,6 +262,6 @@ impl UsedScript {
 /// Unconfirmed outputs, then those of the newest block; within a block by txid and index, so that the order is deterministic.
 fn newest_first(unspent: &mut [(usize, UnspentOutput)]) {
     unspent.sort_unstable_by_key(|(_, output)| {
-        (std::cmp::Reverse(output.status.block_height.unwrap_or(u32::MAX)), output.txid, output.vout)
+        (std::cmp::Reverse(output.status.height().unwrap_or(u32::MAX)), output.txid, output.vout)
     });
 }

@@ -6,7 +6,6 @@ use bitcoin::{OutPoint, Script};
 use paraffin_alkanes::Transfer;
 use paraffin_alkanes::views::{self, ViewError};
 use paraffin_bitcoin_index::ScriptKey;
-use paraffin_bitcoin_index::esplora::UnspentOutput;
 use paraffin_primitives::{format_outpoint, parse_outpoint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::address::{SharedText, Utxo};
 use super::fields::{ADDRESS_EXAMPLE, Flat, address_text, script};
-use paraffin_bitcoin_surfaces::esplora::unconfirmed_of;
+use paraffin_bitcoin_surfaces::esplora::{UnspentOutput, unconfirmed_of};
 use paraffin_gateway::alkanes::{self, Moment};
 use paraffin_gateway::api_types::{AddressText, Digits, IdText, OutpointParam, OutpointText};
 use paraffin_gateway::errors::ApiError;
@@ -186,7 +185,8 @@ pub(crate) fn placed(moment: &Moment<'_>, held: &Held) -> Result<Option<UnspentO
     let OutPoint { txid, vout } = held.outpoint;
     let location = moment.bitcoin.transaction_location(&txid);
     let location = location.map_err(|error| ViewError::Chain(error.into()))?;
-    Ok(location.map(|location| UnspentOutput { txid, vout, status: location.status(), value: held.value }))
+    let status = location.map(|location| location.confirmation().into());
+    Ok(status.map(|status| UnspentOutput { txid, vout, status, value: held.value }))
 }
 
 /// Unspent outputs of an address that hold alkanes.

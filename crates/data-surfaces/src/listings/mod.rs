@@ -11,11 +11,12 @@ pub(crate) mod surface;
 mod udf;
 
 use super::markets::{PoolIdText, admit};
-use paraffin_gateway::rest::Group;
+use paraffin_gateway::surface::KeyedSurface;
 
-use coingecko::GROUP as COINGECKO;
-use dexscreener::GROUP as DEXSCREENER;
-use udf::GROUP as UDF;
-
-/// The routes of all of them, each below a key or an alias.
-pub const GROUPS: [&Group; 3] = [&UDF, &DEXSCREENER, &COINGECKO];
+/// `/v4/<KEY>/udf`.
+pub static UDF: KeyedSurface = KeyedSurface { routes: &[&udf::GROUP], ..KeyedSurface::http("udf") };
+/// `/v4/<KEY>/dexscreener`.
+pub static DEXSCREENER: KeyedSurface =
+    KeyedSurface { routes: &[&dexscreener::GROUP], ..KeyedSurface::http("dexscreener") };
+/// `/v4/<KEY>/coingecko`.
+pub static COINGECKO: KeyedSurface = KeyedSurface { routes: &[&coingecko::GROUP], ..KeyedSurface::http("coingecko") };

@@ -6,27 +6,12 @@ use serde_json::json;
 
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::respond::Reply;
-use paraffin_gateway::rest::{Group, body_limit, serve};
+use paraffin_gateway::rest::{body_limit, serve};
 use paraffin_gateway::state::{BoxFuture, RequestContext};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface};
-
-/// The surface of one of them.
-#[derive(Clone)]
-pub(crate) struct Listing {
-    groups: [&'static Group; 1],
-    /// How an error is answered.
-    refuse: fn(&ApiError) -> Reply,
-}
-
-/// [`paraffin_gateway::KeyedSurface::Udf`].
-pub(crate) static UDF: Listing = Listing { groups: [&super::UDF], refuse: udf_error };
-/// [`paraffin_gateway::KeyedSurface::Dexscreener`].
-pub(crate) static DEXSCREENER: Listing = Listing { groups: [&super::DEXSCREENER], refuse: Reply::rest_error };
-/// [`paraffin_gateway::KeyedSurface::Coingecko`].
-pub(crate) static COINGECKO: Listing = Listing { groups: [&super::COINGECKO], refuse: Reply::rest_error };
+use paraffin_gateway::surface::{HttpRequest, HttpSurface, KeyedSurface};
 
 /// An error as the charting library reads it, with our own members beside its own.
-fn udf_error(error: &ApiError) -> Reply {
+pub(crate) fn udf_error(error: &ApiError) -> Reply {
     let body = json!({
         "s": "error",
         "errmsg": error.message,
@@ -37,12 +22,16 @@ fn udf_error(error: &ApiError) -> Reply {
     Reply::json(error.kind.status, body.to_string())
 }
 
-/// Answers by the routes of a group.
-pub(crate) struct ListingHttp(pub(crate) Listing);
+/// Answers by the routes of a surface.
+pub(crate) struct ListingHttp {
+    pub(crate) surface: &'static KeyedSurface,
+    /// How an error is answered.
+    pub(crate) refuse: fn(&ApiError) -> Reply,
+}
 
 impl HttpSurface for ListingHttp {
     fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize> {
-        Some(body_limit(&self.0.groups, segments, verb))
+        Some(body_limit(self.surface.routes, segments, verb))
     }
 
     fn handle<'a>(
@@ -51,8 +40,8 @@ impl HttpSurface for ListingHttp {
         request: HttpRequest,
     ) -> BoxFuture<'a, Result<Reply, ApiError>> {
         Box::pin(async move {
-            let answered = serve(&self.0.groups, context, request).await;
-            Ok(answered.unwrap_or_else(|error| (self.0.refuse)(&error)))
+            let answered = serve(self.surface.routes, context, request).await;
+            Ok(answered.unwrap_or_else(|error| (self.refuse)(&error)))
         })
     }
 }

@@ -19,15 +19,22 @@ use paraffin_gateway::metrics::Meter;
 use paraffin_gateway::respond::Reply;
 use paraffin_gateway::rest::part::Part;
 use paraffin_gateway::rest::{Base, Declared, Group, Route, Statuses, Verb, Wrapping, body_limit, serve};
-use paraffin_gateway::routes::KeyedSurface;
 use paraffin_gateway::state::{BoxFuture, RequestContext, unix_millis};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface};
+use paraffin_gateway::surface::{HttpRequest, HttpSurface, KeyedSurface};
 use paraffin_gateway::websocket;
 
 const TAG: &str = "Orderbook (beta)";
 
+/// `/v4/<KEY>/orderbook`.
+pub static SURFACE: KeyedSurface = KeyedSurface {
+    routes: &GROUPS,
+    takes_large_bodies: true,
+    for_admins: Some("ingest"),
+    ..KeyedSurface::http("orderbook")
+};
+
 /// All routes but the stream.
-pub static GROUPS: [&Group; 2] = [
+static GROUPS: [&Group; 2] = [
     &Group {
         tag: TAG,
         base: Base::Keyed,
@@ -82,7 +89,7 @@ impl HttpSurface for OrderbookHttp {
 
 /// The orderbook of the instance.
 fn of(context: &RequestContext) -> Result<&Arc<Orderbook>, ApiError> {
-    let surface: Option<&OrderbookHttp> = context.shared().surface(KeyedSurface::Orderbook);
+    let surface: Option<&OrderbookHttp> = context.shared().surface(&SURFACE);
     surface.map(|surface| &surface.0).ok_or_else(|| ApiError::inconsistent("a route of a surface that is not there"))
 }
 

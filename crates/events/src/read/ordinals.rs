@@ -103,8 +103,8 @@ impl EventReader {
         let mut ordered: Vec<((bool, u32, u32), TransactionPosition, RuneHolding)> = Vec::with_capacity(holdings.len());
         for holding in holdings {
             let (txid, number) = if holding.is_spent {
-                let spend = self.bitcoin.outspend(&holding.outpoint)?;
-                (spend.txid, spend.vin.unwrap_or(0))
+                let spender = self.bitcoin.outspend(&holding.outpoint)?;
+                spender.map_or((None, 0), |spender| (Some(spender.txid), spender.vin))
             } else {
                 (Some(holding.outpoint.txid), holding.outpoint.vout)
             };

@@ -60,9 +60,8 @@ impl<'a> IndexedBlocks<'a> {
     }
 
     fn is_spent(&self, outpoint: &OutPoint) -> Result<bool, ViewError> {
-        let spend = self.index.outspend(outpoint).map_err(failed)?;
-        let at = spend.status.and_then(|status| status.block_height);
-        Ok(spend.spent && at.is_none_or(|at| at <= self.height))
+        let spender = self.index.outspend(outpoint).map_err(failed)?;
+        Ok(spender.is_some_and(|spender| spender.confirmation.height <= self.height))
     }
 }
 
@@ -89,7 +88,7 @@ impl ViewChain for IndexedBlocks<'_> {
             return Err(ViewError::TooLarge);
         }
         unspent.reverse();
-        Ok(unspent.into_iter().map(|output| OutPoint { txid: output.txid, vout: output.vout }).collect())
+        Ok(unspent.into_iter().map(|output| output.outpoint).collect())
     }
 
     fn is_unspent(&self, outpoint: &OutPoint) -> Result<bool, ViewError> {

@@ -4,8 +4,7 @@
 //!
 //! Methods and routes are described by the declarations ([`crate::methods`], [`crate::rest::Route`]) that also route them.
 
-mod esplora;
-mod openapi;
+pub mod openapi;
 mod openrpc;
 mod page;
 mod rest;
@@ -21,9 +20,9 @@ use crate::errors::{ApiError, Refusal};
 use crate::jsonrpc::Params;
 use crate::respond::Reply;
 use crate::rest::Group;
-use crate::routes::{ErrorForm, KeyedSurface};
+use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, RequestContext, Shared};
-use crate::surface::{RpcResult, RpcSurface, Surfaces};
+use crate::surface::{KeyedSurface, RpcResult, RpcSurface, Surfaces};
 
 pub use crate::methods::DISCOVER;
 
@@ -36,8 +35,6 @@ const PROTOS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/protos.rs")
 pub struct Descriptions {
     openapi: OnceLock<Bytes>,
     openapi_with_beside: OnceLock<Bytes>,
-    esplora: OnceLock<Bytes>,
-    explorer: OnceLock<Bytes>,
     openrpc: OnceLock<Box<RawValue>>,
 }
 
@@ -45,13 +42,7 @@ impl Descriptions {
     /// None is made yet.
     #[allow(clippy::new_without_default)] // a static needs a constant
     pub const fn new() -> Self {
-        Self {
-            openapi: OnceLock::new(),
-            openapi_with_beside: OnceLock::new(),
-            esplora: OnceLock::new(),
-            explorer: OnceLock::new(),
-            openrpc: OnceLock::new(),
-        }
+        Self { openapi: OnceLock::new(), openapi_with_beside: OnceLock::new(), openrpc: OnceLock::new() }
     }
 }
 
@@ -67,16 +58,6 @@ impl Surfaces {
         openapi::document(self, with_beside)
     }
 
-    /// The OpenAPI document of contract verification.
-    pub fn explorer(&self) -> Value {
-        openapi::explorer(self)
-    }
-
-    /// The OpenAPI document of the paths of [`Self::http_family`].
-    pub fn esplora(&self) -> Value {
-        esplora::document(self)
-    }
-
     /// The OpenRPC document of the main JSON-RPC.
     pub fn openrpc(&self) -> Value {
         openrpc::document(self)
@@ -90,19 +71,40 @@ impl Surfaces {
     }
 }
 
+/// A document that a surface declares beside those of the gateway, made at its first request.
+pub struct Document {
+    path: &'static [&'static str],
+    write: fn() -> Value,
+    made: OnceLock<Bytes>,
+}
+
+impl Document {
+    /// The document at a path, by its segments.
+    pub const fn new(path: &'static [&'static str], write: fn() -> Value) -> Self {
+        Self { path, write, made: OnceLock::new() }
+    }
+
+    /// Writes it.
+    pub fn write(&self) -> Value {
+        (self.write)()
+    }
+
+    fn text(&self) -> Bytes {
+        self.made.get_or_init(|| self.write().to_string().into()).clone()
+    }
+}
+
 /// One of the descriptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Description {
     /// `/v4/openapi.json`.
     OpenApi,
-    /// `/v4/openapi/esplora.json`.
-    Esplora,
-    /// `/api/v1/openapi.json`.
-    Explorer,
+    /// One of [`Surfaces::documents`], by its index there.
+    Document(usize),
     /// `/v4/openrpc.json`.
     OpenRpc,
     /// `/v4/openrpc/<surface>.json`.
-    Surface(KeyedSurface),
+    Surface(&'static KeyedSurface),
     /// `/`, `/docs` and their parts.
     Page(page::Part),
     /// `/v4/proto/<name>`, by its index in the list of those files.
@@ -111,22 +113,20 @@ pub enum Description {
 
 impl Description {
     /// The description at a path.
-    pub fn at(segments: &[&str]) -> Option<Self> {
+    pub fn at(surfaces: &Surfaces, segments: &[&str]) -> Option<Self> {
         match segments {
             ["v4", "openapi.json"] => Some(Self::OpenApi),
-            ["v4", "openapi", "esplora.json"] => Some(Self::Esplora),
-            ["api", "v1", "openapi.json"] => Some(Self::Explorer),
             ["v4", "openrpc.json"] => Some(Self::OpenRpc),
             ["v4", "openrpc", file] => {
                 let name = file.strip_suffix(".json")?;
-                KeyedSurface::of_methods(name).map(Self::Surface)
+                surfaces.named(name).filter(|surface| surface.methods.is_some()).map(Self::Surface)
             }
             ["v4", "proto", name] => PROTOS.iter().position(|(file, _)| file == name).map(Self::Proto),
             [] => Some(Self::Page(page::Part::Home)),
             // Requested by browsers that open a description itself.
             ["favicon.ico"] => Some(Self::Page(page::Part::Icon)),
             ["docs", part @ ..] => page::Part::at(part).map(Self::Page),
-            _ => None,
+            _ => surfaces.documents.iter().position(|document| document.path == segments).map(Self::Document),
         }
     }
 
@@ -149,11 +149,13 @@ impl Description {
                 made(&made_once.openapi_with_beside, |surfaces| surfaces.openapi(true))
             }
             Self::OpenApi => made(&made_once.openapi, |surfaces| surfaces.openapi(false)),
-            Self::Esplora => made(&made_once.esplora, Surfaces::esplora),
-            Self::Explorer => made(&made_once.explorer, Surfaces::explorer),
+            Self::Document(index) => {
+                let text = surfaces.documents.get(index).map(|document| document.text()).unwrap_or_default();
+                Reply::json(StatusCode::OK, text)
+            }
             Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(surfaces.openrpc_text().get().as_bytes())),
-            Self::Surface(of) => match surfaces.keyed.iter().find(|surface| surface.name() == of.name()) {
-                Some(surface) => Reply::json(StatusCode::OK, surface.document()),
+            Self::Surface(surface) => match surface.methods {
+                Some(methods) => Reply::json(StatusCode::OK, methods.document()),
                 None => Reply::refusal(Refusal::NotFound, ErrorForm::Rest),
             },
             Self::Page(part) => part.answer(),

@@ -4,8 +4,9 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::rest;
+pub use super::rest::error;
 use crate::rest::route::{DescribedField, DescribedRoute};
-use crate::rest::{Base, Verb};
+use crate::rest::{Base, Group, Verb};
 use crate::schema::{component, natural, text};
 use crate::surface::Surfaces;
 
@@ -16,17 +17,14 @@ their `Content-Type` is, a member that is `null` counts as absent, and members t
 A trailing slash changes nothing. \
 Answers may gain members. `/v4/<key>/mempool` is a preview and `/v4/<key>/orderbook` is beta: their shapes may change.";
 
-const OF_EXPLORER: &str = "\
-Whether the source that somebody shows is that of a deployed contract. Any active key may submit and read; it stands in the \
-path and nowhere else. Unknown fields, nulls and empty texts are dropped.";
-
 /// The document of the REST data API, and of what else is below `/v4`.
 pub(super) fn document(surfaces: &Surfaces, with_beside: bool) -> Value {
-    let (routes, schemas) = rest::describe(surfaces, |group| match group.base {
-        Base::Explorer => false,
+    let groups = surfaces.groups().filter(|group| match group.base {
+        Base::Apart => false,
         Base::BesideApi => with_beside,
         Base::Api | Base::Keyed | Base::Open => true,
     });
+    let (routes, schemas) = rest::describe(groups);
     json!({
         "openapi": "3.1.0",
         "info": info("Paraffin REST data API", INTRODUCTION),
@@ -46,12 +44,12 @@ pub(super) fn document(surfaces: &Surfaces, with_beside: bool) -> Value {
     })
 }
 
-/// The document of contract verification, whose paths begin elsewhere.
-pub(super) fn explorer(surfaces: &Surfaces) -> Value {
-    let (routes, schemas) = rest::describe(surfaces, |group| group.base == Base::Explorer);
+/// The document of routes at [`Base::Apart`].
+pub fn apart(title: &str, introduction: &str, groups: &[&'static Group]) -> Value {
+    let (routes, schemas) = rest::describe(groups.iter().copied());
     json!({
         "openapi": "3.1.0",
-        "info": info("Paraffin contract verification", OF_EXPLORER),
+        "info": info(title, introduction),
         "servers": [{
             "url": "/api/v1/{key}",
             "variables": { "key": { "default": "KEY", "description": "An API key" } },
@@ -61,7 +59,8 @@ pub(super) fn explorer(surfaces: &Surfaces) -> Value {
     })
 }
 
-pub(super) fn info(title: &str, introduction: &str) -> Value {
+/// Title, version and licence of a document.
+pub fn info(title: &str, introduction: &str) -> Value {
     json!({
         "title": title,
         "version": env!("CARGO_PKG_VERSION"),
@@ -90,7 +89,7 @@ fn paths(routes: &[DescribedRoute]) -> Map<String, Value> {
 }
 
 /// A server URL with a key or an alias in the path; the document describes the paths at `below`.
-pub(super) fn keyed_server(below: &str) -> Value {
+pub fn keyed_server(below: &str) -> Value {
     json!({
         "url": format!("/v4/{{key}}{below}"),
         "description": "A key or an alias in the path",
@@ -209,7 +208,7 @@ fn header(name: &str) -> Value {
 }
 
 /// Headers of an answer.
-pub(super) fn answer_headers(has_tag: bool) -> Value {
+pub fn answer_headers(has_tag: bool) -> Value {
     let mut headers = json!({
         "X-Request-Id": header("RequestId"),
         "X-Indexed-Height": header("IndexedHeight"),
@@ -224,7 +223,7 @@ pub(super) fn answer_headers(has_tag: bool) -> Value {
 }
 
 /// The headers that answers refer to.
-pub(super) fn headers() -> Value {
+pub fn headers() -> Value {
     let of = |about: &str, schema: Value| json!({ "description": about, "schema": schema });
     json!({
         "RequestId": { "description": "Names the request in the log", "required": true, "schema": text() },
@@ -242,8 +241,8 @@ fn refusals(routes: &[DescribedRoute]) -> Value {
     refusals_with(|status| routes.iter().any(|route| route.refusals.iter().any(|code| code.as_str() == status)), &[])
 }
 
-/// As [`refusals`], with the route-specific statuses for which `has` holds; those in `texts` may also be plain text.
-pub(super) fn refusals_with(has: impl Fn(&str) -> bool, texts: &[&str]) -> Value {
+/// Error answers by their status, of the rare ones those for which `has` holds; those in `texts` may also be plain text.
+pub fn refusals_with(has: impl Fn(&str) -> bool, texts: &[&str]) -> Value {
     let refusals = [
         ("400", "The body or the path is not what the route takes; the sentence names the member (`INVALID_REQUEST`)"),
         ("401", "The key is unknown, revoked or expired (`INVALID_API_KEY`)"),

@@ -39,7 +39,7 @@ pub(super) fn document(surfaces: &Surfaces) -> Value {
             { "name": "key or alias in the path", "url": "/v4/${key}", "variables": { "key": { "default": "KEY" } } },
         ],
         // Links to the descriptions of the other surfaces, and to the message files of the views.
-        "x-surfaces": surfaces.keyed.iter().map(|surface| format!("/v4/openrpc/{}.json", surface.name())).collect::<Vec<_>>(),
+        "x-surfaces": surfaces.described().map(|surface| format!("/v4/openrpc/{}.json", surface.name())).collect::<Vec<_>>(),
         "x-messages": PROTOS.iter().map(|(name, _)| format!("/v4/proto/{name}")).collect::<Vec<_>>(),
         "methods": methods,
         "components": { "schemas": schemas },

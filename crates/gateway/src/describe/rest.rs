@@ -7,23 +7,18 @@ use crate::methods::generators;
 use crate::rest::Group;
 use crate::rest::route::{DescribedRoute, same_as};
 use crate::schema::{about, any_of, or_null};
-use crate::surface::Surfaces;
 
 /// The routes of some groups, with the schemas that they refer to.
-pub(super) fn describe(
-    surfaces: &Surfaces,
-    is_wanted: impl Fn(&Group) -> bool,
-) -> (Vec<DescribedRoute>, Map<String, Value>) {
+pub(super) fn describe(groups: impl Iterator<Item = &'static Group>) -> (Vec<DescribedRoute>, Map<String, Value>) {
     let mut generators = generators();
-    let wanted = surfaces.groups().filter(|group| is_wanted(group));
-    let routes = wanted.flat_map(|group| group.describe(&mut generators)).collect();
+    let routes = groups.flat_map(|group| group.describe(&mut generators)).collect();
     let mut schemas = generators.take_schemas();
     schemas.insert("Error".to_owned(), error());
     (routes, schemas)
 }
 
 /// The body of an error.
-pub(super) fn error() -> Value {
+pub fn error() -> Value {
     json!({
         "type": "object",
         "required": ["statusCode", "code", "error"],

@@ -97,7 +97,7 @@ impl Upstreams {
     pub(super) async fn ask_in_turn(&self, request: &Admitted<'_>) -> Result<Forwarded, Refusal> {
         let key = self.key.reveal();
         let path = rules::path_of(&request.route.target, &key).ok_or(Refusal::NotFound)?;
-        let is_repeatable = rules::is_repeatable(request.route, &request.head.method, &request.body);
+        let is_repeatable = request.is_repeatable;
         let wait = paraffin_spans::wait("permit");
         let _permit = self.requests.acquire(request.caller).await.ok_or(Refusal::Internal)?;
         drop(wait);

@@ -7,7 +7,8 @@
 mod answer;
 mod body;
 mod instance;
-mod rules;
+#[doc(hidden)] // for the tests that the lists of all surfaces are needed for
+pub mod rules;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,13 +28,14 @@ use crate::errors::{ApiError, Refusal};
 use crate::fairness::{CallerId, FairSemaphore};
 use crate::jsonrpc::{self, Params, top_level_method};
 use crate::limits::Limits;
+use crate::methods::Surface;
 use crate::metrics::Meter;
 use crate::request::Refused;
 use crate::request_id::RequestId;
 use crate::respond::Reply;
-use crate::routes::{KeyedSurface, Route, Target};
-use crate::state::{BoxFuture, ChainState, IndexingStatus, Node, RequestContext};
-use crate::surface::{RpcResult, RpcSurface};
+use crate::routes::{ErrorForm, Route, Target};
+use crate::state::{BoxFuture, ChainState, IndexingStatus, Node, RequestContext, Shared};
+use crate::surface::{Forwarding, RpcResult, RpcSurface};
 use crate::websocket::{self, Upgrade};
 
 pub(crate) use answer::{Forwarded, Received};
@@ -172,8 +174,7 @@ pub(crate) async fn answer(
     id: &RequestId,
     body: &mut RequestBody,
 ) -> Result<Answered, Refused> {
-    // Webhook endpoints belong to accounts of the instance, and all of our accounts share one there.
-    if matches!(route.target, Target::Surface(KeyedSurface::Webhooks, _)) {
+    if matches!(&route.target, Target::Surface(surface, _) if surface.forwarded == Forwarding::Nothing) {
         return Err(Refusal::SurfaceNotAvailable.into());
     }
     if needs_admin(&route.target, &head.method) {
@@ -185,18 +186,19 @@ pub(crate) async fn answer(
         let method = top_level_method(beginning).and_then(|method| std::str::from_utf8(method).ok());
         route.target == Target::Main && method.is_some_and(|method| main.takes_large_body(method))
     };
-    let bytes_max = if takes_large_body(&route.target) { limits.large_body_bytes_max } else { limits.body_bytes_max };
+    let bytes_max = if takes_large_body(route) { limits.large_body_bytes_max } else { limits.body_bytes_max };
     let limit =
         BodyLimit { context: &context, bytes_max, large_bytes_max: limits.large_body_bytes_max, is_large: &is_large };
     let body = body.read(&limit, context.body_timer(), limits.body_read_timeout()).await?;
-    if route.target == Target::Main && rules::names_admin(&body, limits.json_depth_max) {
-        let accounts: Arc<dyn RpcSurface> = Arc::new(Accounts);
+    if route.target == Target::Main && rules::names_own(&body, &own_prefix(context.shared()), limits.json_depth_max) {
+        let accounts: Arc<dyn RpcSurface> = Arc::new(Accounts(context.shared().surfaces.own_family));
         let answer = jsonrpc::answer(&accounts, &context, &body).await;
         return Ok(Answered::Own(
             answer.body.map_or_else(|| Reply::empty(answer.status), |body| Reply::json(answer.status, body)),
         ));
     }
-    let request = Admitted { caller: context.caller_id(), route, head, id, body };
+    let is_repeatable = rules::is_repeatable(context.shared().surfaces, route, &head.method, &body);
+    let request = Admitted { caller: context.caller_id(), route, head, id, body, is_repeatable };
     match tokio::time::timeout(limits.handler_timeout(), upstreams.ask_in_turn(&request)).await {
         Ok(answer) => match answer? {
             Forwarded { headers, body: Received::Stream(instance), .. } => {
@@ -224,43 +226,40 @@ struct Admitted<'a> {
     head: &'a Parts,
     id: &'a RequestId,
     body: Bytes,
+    /// Whether it may be sent again after an instance has received it.
+    is_repeatable: bool,
 }
 
 /// Whether only an admin may do this, which the instance cannot check by our key.
 fn needs_admin(target: &Target, verb: &Method) -> bool {
     let Target::Surface(surface, tail) = target else { return false };
-    let name = match surface {
-        KeyedSurface::Mempool => "observe",
-        KeyedSurface::Orderbook => "ingest",
-        KeyedSurface::Explorer => "attest",
-        _ => return false,
-    };
-    *verb == Method::POST && tail.first().is_some_and(|first| first == name)
+    *verb == Method::POST && surface.for_admins.is_some() && tail.first().map(String::as_str) == surface.for_admins
 }
 
 /// Whether bodies may carry transactions, events or archives; the instance applies the exact limit.
-fn takes_large_body(target: &Target) -> bool {
-    use KeyedSurface::{Esplora, Explorer, Mempool, Orderbook};
-    match target {
-        Target::Surface(Mempool, tail) => !tail.is_empty(),
-        Target::Surface(Esplora | Explorer | Orderbook, _) => true,
-        _ => false,
-    }
+fn takes_large_body(route: &Route) -> bool {
+    matches!(&route.target, Target::Surface(surface, _) if surface.takes_large_bodies && route.form == ErrorForm::Rest)
 }
 
-/// Answers only `admin_*`, for the accounts of this gateway.
-struct Accounts;
+/// What the names of the methods that a gateway without a store answers itself begin with.
+fn own_prefix(shared: &Shared) -> String {
+    format!("{}_", shared.surfaces.own_family.name)
+}
+
+/// Answers only the methods of [`crate::Surfaces::own_family`], for the accounts of this gateway.
+struct Accounts(&'static Surface<()>);
 
 impl RpcSurface for Accounts {
     fn family(&self, _method: &str) -> &'static str {
-        "admin"
+        self.0.name
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        match method.strip_prefix("admin_") {
-            Some(rest) => context.shared().surfaces.own_family.call(context, &(), rest, &params),
+        match method.strip_prefix(self.0.name).and_then(|rest| rest.strip_prefix('_')) {
+            Some(rest) => self.0.call(context, &(), rest, &params),
             None => Box::pin(async {
-                let sentence = "admin_* stands alone in a request here, and not inside other methods";
+                let sentence =
+                    format!("{}_* stands alone in a request here, and not inside other methods", self.0.name);
                 Err(ApiError::invalid_request(sentence))
             }),
         }

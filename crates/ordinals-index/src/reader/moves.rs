@@ -154,8 +154,8 @@ impl MovesReader {
         if let Some(held) = self.decode(outpoint, |key| snapshot.get(&HELD, key))? {
             return Ok(Some(held));
         }
-        let spend = self.index.bitcoin.outspend(outpoint)?;
-        let spent_at = spend.status.and_then(|status| status.block_height).filter(|spent_at| *spent_at > height);
+        let spender = self.index.bitcoin.outspend(outpoint)?;
+        let spent_at = spender.map(|spender| spender.confirmation.height).filter(|spent_at| *spent_at > height);
         let Some(changed) = spent_at.map(|spent_at| self.changed(spent_at)).transpose()?.flatten() else {
             return Err(ReadError::missing(&HELD));
         };

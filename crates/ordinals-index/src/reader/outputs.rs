@@ -2,8 +2,7 @@ use std::collections::BTreeMap;
 
 use bitcoin::{Address, Amount, OutPoint, ScriptBuf, TxOut, Txid};
 use ordinals::SpacedRune;
-use paraffin_bitcoin_index::ScriptKey;
-use paraffin_bitcoin_index::esplora::UnspentOutput;
+use paraffin_bitcoin_index::{ScriptKey, UnspentOutput};
 use serde::Serialize;
 
 use super::decimal::Decimal;
@@ -109,7 +108,7 @@ impl OrdinalsIndex {
             None => self.held(outpoint, limit)?,
         };
         let tip = self.bitcoin.tip()?.map_or(location.height, |tip| tip.height);
-        let is_spent = self.bitcoin.outspend(outpoint)?.spent;
+        let is_spent = self.bitcoin.outspend(outpoint)?.is_some();
         let mut record = self.output_record(*outpoint, &output, held, limit)?;
         record.indexed = !is_spent;
         record.confirmations = tip.saturating_sub(location.height).saturating_add(1);
@@ -145,7 +144,7 @@ impl OrdinalsIndex {
         limit: usize,
     ) -> Result<Option<Vec<OutputRecord>>, ReadError> {
         let Some(unspent) = self.unspent(address, limit)? else { return Ok(None) };
-        let mut outputs: Vec<OutPoint> = unspent.iter().map(outpoint_of).collect();
+        let mut outputs: Vec<OutPoint> = unspent.iter().map(|output| output.outpoint).collect();
         outputs.sort_unstable_by_key(|outpoint| {
             let mut key = outpoint_key(outpoint);
             key[32..].copy_from_slice(&outpoint.vout.to_le_bytes());
@@ -169,7 +168,7 @@ impl OrdinalsIndex {
     pub fn address_record(&self, address: &Address, limit: usize) -> Result<Option<AddressRecord>, ReadError> {
         let Some(unspent) = self.unspent(address, limit)? else { return Ok(None) };
         let sat_balance = unspent.iter().fold(0u64, |sum, output| sum.saturating_add(output.value));
-        let mut outputs: Vec<OutPoint> = unspent.iter().map(outpoint_of).collect();
+        let mut outputs: Vec<OutPoint> = unspent.iter().map(|output| output.outpoint).collect();
         outputs.sort_unstable();
         let mut inscriptions = Vec::new();
         let mut runes: BTreeMap<SpacedRune, RunePile> = BTreeMap::new();
@@ -257,7 +256,3 @@ impl OrdinalsIndex {
 
 /// A script is in a record as bytes and as its address, and in the answer in hexadecimal digits.
 const SCRIPT_FACTOR: usize = 4;
-
-fn outpoint_of(output: &UnspentOutput) -> OutPoint {
-    OutPoint { txid: output.txid, vout: output.vout }
-}

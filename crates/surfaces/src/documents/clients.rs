@@ -4,18 +4,17 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::DECLARED;
-use crate::SURFACES;
+use crate::{SURFACES, VERIFY_DOCUMENT};
 
 /// Every document by the module that it has in the clients.
 fn documents() -> Vec<(&'static str, Value)> {
-    let others = DECLARED
-        .iter()
+    let others = SURFACES
+        .described()
         .map(|surface| (surface.name(), serde_json::from_slice(&surface.document()).unwrap_or_default()));
     let mut documents = vec![("jsonrpc", SURFACES.openrpc())];
     documents.extend(others);
     documents.push(("rest", SURFACES.openapi(true)));
-    documents.push(("verification", SURFACES.explorer()));
+    documents.push(("verification", VERIFY_DOCUMENT.write()));
     documents
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::DECLARED;
 use crate::SURFACES;
 use paraffin_gateway::describe::DISCOVER;
 
@@ -116,7 +115,7 @@ fn ended(text: &Value) -> String {
 fn page() -> String {
     let mut page = HEAD.to_owned();
     let main = SURFACES.openrpc();
-    let others = DECLARED.map(|surface| {
+    let others = SURFACES.described().map(|surface| {
         (format!("`/v4/<KEY>/{}`", surface.name()), serde_json::from_slice(&surface.document()).unwrap_or_default())
     });
     let surfaces = std::iter::once(("`/v4/<KEY>`, `/v4/jsonrpc`".to_owned(), main)).chain(others);

@@ -2,13 +2,13 @@
 
 mod clients;
 mod markdown;
+mod paths;
 
 use std::collections::BTreeSet;
 
 use hyper::Method;
 use paraffin_gateway::template;
 
-use crate::DECLARED;
 use crate::SURFACES;
 use paraffin_gateway::methods::Described;
 use paraffin_gateway::rest::{Base, Group, Verb};
@@ -22,6 +22,14 @@ fn no_route_is_declared_twice() {
     }
 }
 
+#[test]
+fn the_routes_of_every_surface_are_listed() {
+    for surface in SURFACES.keyed {
+        let is_listed = |group: &&Group| SURFACES.groups().any(|listed| std::ptr::eq(listed, *group));
+        assert!(surface.routes.iter().all(is_listed), "{surface:?}");
+    }
+}
+
 /// Pages that list routes list all of them.
 #[test]
 fn pages_about_surfaces_have_every_route() {
@@ -31,7 +39,7 @@ fn pages_about_surfaces_have_every_route() {
         (Base::Keyed, "udf", include_str!("../../../../docs/listings.md")),
         (Base::Keyed, "dexscreener", include_str!("../../../../docs/listings.md")),
         (Base::Keyed, "coingecko", include_str!("../../../../docs/listings.md")),
-        (Base::Explorer, "", include_str!("../../../../docs/verification.md")),
+        (Base::Apart, "", include_str!("../../../../docs/verification.md")),
         (Base::Open, "", include_str!("../../../../docs/api.md")),
     ];
     for group in SURFACES.groups().filter(|group| group.base != Base::Api) {
@@ -64,10 +72,11 @@ fn check_references(document: &serde_json::Value) {
 fn references_resolve_and_every_schema_is_used() {
     check_references(&SURFACES.openapi(true));
     check_references(&SURFACES.openapi(false));
-    check_references(&SURFACES.explorer());
-    check_references(&SURFACES.esplora());
+    for document in SURFACES.documents {
+        check_references(&document.write());
+    }
     check_references(&SURFACES.openrpc());
-    for surface in DECLARED {
+    for surface in SURFACES.described() {
         check_references(&serde_json::from_slice(&surface.document()).unwrap());
     }
 }
@@ -75,7 +84,7 @@ fn references_resolve_and_every_schema_is_used() {
 #[test]
 fn every_declaration_has_its_sentences_and_an_example_that_can_be_read() {
     let families = SURFACES.families.iter().map(|family| *family as &dyn Described);
-    for surface in families.chain(DECLARED) {
+    for surface in families.chain(SURFACES.described()) {
         assert_eq!(surface.finding(), None, "{}", surface.name());
     }
     for group in SURFACES.groups() {
@@ -101,6 +110,6 @@ fn a_route_has_placeholders_for_the_segments_that_callers_choose() {
         ("/v4/opi/v1/brc20/block_height".to_owned(), Some("/v4/opi/v1/brc20/block_height")),
         (format!("/{key}"), None),
     ] {
-        assert_eq!(template(&SURFACES, &Route::parse(&path), get).as_deref(), expected, "{path}");
+        assert_eq!(template(&SURFACES, &Route::parse(&SURFACES, &path), get).as_deref(), expected, "{path}");
     }
 }

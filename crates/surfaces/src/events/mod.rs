@@ -14,11 +14,15 @@ use paraffin_gateway::errors::{ApiError, ErrorKind, kind};
 use paraffin_gateway::events::{FeedError, Follower};
 use paraffin_gateway::respond::Reply;
 use paraffin_gateway::state::{BoxFuture, RequestContext};
-use paraffin_gateway::surface::{HttpRequest, HttpSurface};
+use paraffin_gateway::surface::{Forwarding, HttpRequest, HttpSurface, KeyedSurface};
 use paraffin_gateway::websocket;
 
 /// Bodies of requests that are refused are read up to this, bytes, so that the answer arrives.
 const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
+
+/// `/v4/<KEY>/events`.
+pub(crate) static SURFACE: KeyedSurface =
+    KeyedSurface { forwarded: Forwarding::WebSockets, ..KeyedSurface::http("events") };
 
 /// The surface.
 pub(crate) struct EventsHttp;

@@ -1,7 +1,8 @@
 //! Callers by alias.
 
 use paraffin_access::{KeyStore as _, NewAlias, WindowLimits};
-use paraffin_gateway::{KeyedHandler, KeyedSurface};
+use paraffin_gateway::KeyedHandler;
+use paraffin_surfaces::handlers;
 use serde_json::json;
 
 use crate::instance::{Instance, Setup};
@@ -73,7 +74,7 @@ async fn an_alias_is_kept_to_its_surfaces() {
 async fn a_keyed_surface_takes_an_alias_or_a_header_key_only_where_the_operator_says_so() {
     for allowed in [false, true] {
         let mut setup = Setup::default();
-        setup.keyed.insert(KeyedSurface::Espo, KeyedHandler::default());
+        setup.keyed.push(KeyedHandler { http: None, rpc: None, ..handlers::espo() });
         setup.access.keyed_surfaces_by_alias = allowed;
         setup.access.keyed_surfaces_by_header = allowed;
         let instance = Instance::with(setup).await;

@@ -1,7 +1,5 @@
 //! The pool index over JSON-RPC, on the chain of the development network's market.
 
-use std::collections::BTreeMap;
-
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
 use paraffin_cryptoswap::PoolRules;
 use paraffin_cryptoswap::proto::{
@@ -10,7 +8,6 @@ use paraffin_cryptoswap::proto::{
     GetPoolsResponse, GetPriceResponse, GetRawValueRequest, GetRawValueResponse, GetReservesResponse, GetSwapsRequest,
     GetSwapsResponse, IndexHeightResponse, PingResponse, QuoteRequest, QuoteResponse,
 };
-use paraffin_gateway::KeyedSurface;
 use paraffin_surfaces::handlers;
 use prost::Message;
 use serde_json::{Value, json};
@@ -33,7 +30,7 @@ struct Scene(Instance);
 
 impl Scene {
     async fn start(height: u32) -> Self {
-        let keyed = BTreeMap::from([(KeyedSurface::Btcusd, handlers::btcusd(PoolRules::default()))]);
+        let keyed = vec![handlers::btcusd(PoolRules::default())];
         Self(Instance::with(Setup { market: Some(market_blocks(SEED, height)), keyed, ..Setup::default() }).await)
     }
 

@@ -1,12 +1,9 @@
 //! Plain HTTP Esplora.
 
-use std::collections::BTreeMap;
-
 use bitcoin::OutPoint;
 use bitcoin::consensus::encode::serialize_hex;
 use bitcoin::consensus::serialize;
 use paraffin_bitcoin_index::RawTransactions;
-use paraffin_gateway::KeyedSurface;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
 
@@ -15,7 +12,7 @@ use crate::client::Response;
 use crate::instance::{Instance, Setup};
 
 async fn instance(raw: RawTransactions) -> Instance {
-    let keyed = BTreeMap::from([(KeyedSurface::Esplora, handlers::esplora())]);
+    let keyed = vec![handlers::esplora()];
     Instance::with(Setup { raw, keyed, ..Setup::default() }).await
 }
 
@@ -273,7 +270,7 @@ async fn a_key_is_needed_and_an_empty_index_says_so() {
         let response = instance.get(path).await;
         assert_eq!((response.status, &response.json()["code"]), (401, &json!("INVALID_API_KEY")), "{path}");
     }
-    let keyed = BTreeMap::from([(KeyedSurface::Esplora, handlers::esplora())]);
+    let keyed = vec![handlers::esplora()];
     let empty = Instance::with(Setup { keyed, empty_chain: true, ..Setup::default() }).await;
     for path in ["/blocks/tip/height", "/blocks"] {
         assert_eq!(text(&empty, path).await, (503, "the index holds no block yet".to_owned()), "{path}");

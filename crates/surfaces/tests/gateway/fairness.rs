@@ -1,10 +1,8 @@
 //! Expensive resources are shared among callers, and the cost of a call to the node is bounded.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use paraffin_access::{KeyStore as _, NewKey, Plan};
-use paraffin_gateway::KeyedSurface;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
 
@@ -45,7 +43,7 @@ async fn a_caller_whose_calls_the_node_has_not_answered_waits_and_others_do_not(
 
 #[tokio::test]
 async fn what_would_keep_the_node_busy_is_refused_before_it_is_asked() {
-    let keyed = BTreeMap::from([(KeyedSurface::Reorg, handlers::reorg())]);
+    let keyed = vec![handlers::reorg()];
     let instance = Instance::with(Setup { keyed, ..Setup::default() }).await;
     for (path, method, params, code) in [
         ("/v4/jsonrpc".to_owned(), "btc_getblock", json!(["00", 2]), -32602),

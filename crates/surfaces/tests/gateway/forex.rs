@@ -1,11 +1,9 @@
 //! The forex surface: its four methods over rates of a minute ago.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use paraffin_forex::Board;
-use paraffin_gateway::KeyedSurface;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -29,7 +27,7 @@ async fn instance(rates: Value, age: u64) -> (Instance, u64) {
     let as_of = OffsetDateTime::from_unix_timestamp(i64::try_from(time).unwrap()).unwrap().format(&Rfc3339).unwrap();
     let text = json!({ "as_of": as_of, "base": "USD", "rates": rates }).to_string();
     let board = Board::of_file(text.as_bytes(), 96 * HOUR, Some(336 * HOUR), now()).unwrap();
-    let keyed = BTreeMap::from([(KeyedSurface::Forex, handlers::forex(Arc::new(board)))]);
+    let keyed = vec![handlers::forex(Arc::new(board))];
     (Instance::with(Setup { keyed, ..Setup::default() }).await, time)
 }
 

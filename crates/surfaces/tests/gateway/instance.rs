@@ -1,6 +1,5 @@
 //! One running instance with its chain, node and keys.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +9,7 @@ use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
     AccessConfig, AlkanesParts, ChainState, Families, Gateway, GatewayConfig, GatewayParts, IndexingStatus,
-    KeyedHandler, KeyedSurface, LogWriter, Metrics, ScriptParts, ShadowState,
+    KeyedHandler, LogWriter, Metrics, ScriptParts, ShadowState,
 };
 use paraffin_ordinals_index::OrdinalsOptions;
 use paraffin_primitives::Network;
@@ -57,7 +56,7 @@ pub(crate) struct Setup {
     pub(crate) raw: RawTransactions,
     pub(crate) config: GatewayConfig,
     pub(crate) access: AccessConfig,
-    pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    pub(crate) keyed: Vec<KeyedHandler>,
     pub(crate) empty_chain: bool,
     /// Serves the handler with nothing around it.
     pub(crate) alone: bool,
@@ -101,7 +100,7 @@ impl Default for Setup {
                 keyless: ThrottleSettings { burst: 100_000, ..ThrottleSettings::default() },
                 ..AccessConfig::default()
             },
-            keyed: BTreeMap::new(),
+            keyed: Vec::new(),
             empty_chain: false,
             alone: false,
             alkanes: None,

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use paraffin_cryptoswap::PoolRules;
-use paraffin_gateway::KeyedSurface;
 use paraffin_primitives::Network;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
@@ -26,10 +25,7 @@ struct Served {
 
 impl Served {
     async fn start(network: Network) -> Self {
-        let keyed = BTreeMap::from([
-            (KeyedSurface::Espo, handlers::espo()),
-            (KeyedSurface::Btcusd, handlers::btcusd(PoolRules::default())),
-        ]);
+        let keyed = vec![handlers::espo(), handlers::btcusd(PoolRules::default())];
         let market = Some(market_blocks(SEED, HEIGHT));
         let instance = Instance::with(Setup { network, keyed, market, ..Setup::default() }).await;
         Self { network, instance, answers: BTreeMap::new() }

@@ -1,13 +1,13 @@
 //! Surfaces that are plugged in from outside, as those of later builds are.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
 use paraffin_gateway::{
-    ApiError, BoxFuture, Caller, ErrorKind, Flavour, HttpRequest, HttpSurface, KeyedHandler, KeyedSurface, Params,
-    Reply, RequestContext, RpcResult, RpcSurface, kind,
+    ApiError, BoxFuture, Caller, ErrorKind, Flavour, HttpRequest, HttpSurface, KeyedHandler, Params, Reply,
+    RequestContext, RpcResult, RpcSurface, kind,
 };
+use paraffin_surfaces::handlers;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -57,8 +57,8 @@ impl HttpSurface for Rollback {
 }
 
 async fn instance() -> Instance {
-    let handler = KeyedHandler { http: Some(Arc::new(Rollback)), rpc: Some(Arc::new(Rollback)) };
-    Instance::with(Setup { keyed: BTreeMap::from([(KeyedSurface::Reorg, handler)]), ..Setup::default() }).await
+    let handler = KeyedHandler { http: Some(Arc::new(Rollback)), rpc: Some(Arc::new(Rollback)), ..handlers::reorg() };
+    Instance::with(Setup { keyed: vec![handler], ..Setup::default() }).await
 }
 
 /// row GW13

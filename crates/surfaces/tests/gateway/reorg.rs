@@ -1,15 +1,12 @@
 //! The rollback endpoint.
 
-use std::collections::BTreeMap;
-
-use paraffin_gateway::KeyedSurface;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
 
 async fn instance() -> Instance {
-    let keyed = BTreeMap::from([(KeyedSurface::Reorg, handlers::reorg())]);
+    let keyed = vec![handlers::reorg()];
     Instance::with(Setup { keyed, ..Setup::default() }).await
 }
 

@@ -27,7 +27,7 @@ impl<T: Serialize + JsonSchema> Answer for T {
         let reply = match wrapping {
             Wrapping::Enveloped => Reply::enveloped(&self)?,
             Wrapping::Bare | Wrapping::Flat => Reply::bare(&self)?,
-            Wrapping::Opi => Reply::bare(&Enveloped { error: None, result: &self })?,
+            Wrapping::WithError => Reply::bare(&Enveloped { error: None, result: &self })?,
         };
         Ok(Reply { status, ..reply })
     }

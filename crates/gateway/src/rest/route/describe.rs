@@ -115,7 +115,7 @@ impl Endpoint {
             answer: match route.wrapping {
                 Wrapping::Enveloped => record(&[("statusCode", json!({ "const": 200 })), ("data", answer)]),
                 Wrapping::Bare | Wrapping::Flat => answer,
-                Wrapping::Opi => record(&[("error", json!({ "type": "null" })), ("result", answer)]),
+                Wrapping::WithError => record(&[("error", json!({ "type": "null" })), ("result", answer)]),
             },
             statuses: route.statuses,
             media_types: route.media_types,

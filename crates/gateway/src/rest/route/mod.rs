@@ -13,6 +13,7 @@ use std::future::{Future, ready};
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode};
+use paraffin_store::ModuleId;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ pub enum Wrapping {
     /// As it is; missing objects are `{"ok":false,"error":"not_found",…}`.
     Flat,
     /// `{"error":null,"result":…}`.
-    Opi,
+    WithError,
 }
 
 /// Base paths of a group.
@@ -69,7 +70,7 @@ pub enum Base {
     /// `/v4/<key>`; the first segment of a path names the surface.
     Keyed,
     /// `/api/v1/<key>`.
-    Explorer,
+    Apart,
     /// Below the paths of [`Self::Api`] and at `/`; no key is needed, and requests are not counted.
     Open,
 }
@@ -78,7 +79,7 @@ impl Base {
     /// How many segments of a path name the surface, and are removed from the segments of the request.
     fn surface_segments(self) -> usize {
         match self {
-            Self::Api | Self::Explorer | Self::Open => 0,
+            Self::Api | Self::Apart | Self::Open => 0,
             Self::BesideApi | Self::Keyed => 1,
         }
     }
@@ -91,9 +92,14 @@ pub enum Changes {
     WithBlocks,
     /// With the newest block, and with the bitcoin price where this instance has one.
     WithPrices,
-    /// With the newest block of the BRC-20 index, unless another server answers. An error is never "unchanged", so that the answer is
-    /// computed first.
-    WithTokens,
+    /// With the newest block of a module, unless the server of that name answers ([`crate::Families`]). An error is never "unchanged", so
+    /// that the answer is computed first.
+    WithModule {
+        /// The module.
+        module: ModuleId,
+        /// Name of the server.
+        unless: &'static str,
+    },
     /// At any time.
     Anytime,
 }
@@ -317,8 +323,8 @@ impl Endpoint {
         let mut members = self.members(query, body, context.limits().json_depth_max)?;
         let shared = context.shared();
         let validator = match self.route.changes {
-            Changes::WithTokens if shared.families.opi.is_none() => {
-                Some(Validator::of(context, &[paraffin_ordinals_index::brc20::MODULE]))
+            Changes::WithModule { module, unless } if shared.families.of(unless).is_none() => {
+                Some(Validator::of(context, &[module]))
             }
             Changes::WithBlocks => Some(Validator::new(context)),
             Changes::WithPrices if shared.prices.is_none() => Some(Validator::new(context)),
@@ -327,7 +333,7 @@ impl Endpoint {
         let validator =
             validator.filter(|_| self.verb == Verb::Get).map(|tag| tag.ok_or_else(ApiError::starting)).transpose()?;
         let unchanged = validator.as_ref().and_then(|validator| validator.unchanged(headers));
-        let is_answered_first = self.route.changes == Changes::WithTokens;
+        let is_answered_first = matches!(self.route.changes, Changes::WithModule { .. });
         let unchanged = match unchanged {
             Some(unchanged) if !is_answered_first => return Ok(unchanged),
             unchanged => unchanged,

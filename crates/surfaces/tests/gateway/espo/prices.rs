@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use paraffin_gateway::KeyedSurface;
 use paraffin_prices::{BitcoinPrices, PricePoint, PriceReport, UsdPrice};
 use paraffin_surfaces::handlers;
 use serde_json::json;
@@ -45,7 +44,7 @@ const PRICE: &str = "ammdata.get_btc_usd_price";
 #[tokio::test]
 async fn the_price_is_text_scaled_by_ten_to_the_sixteenth_and_never_that_of_a_later_time() {
     let quotes = Arc::new(Quotes::default());
-    let keyed = [(KeyedSurface::Espo, handlers::espo())].into_iter().collect();
+    let keyed = vec![handlers::espo()];
     let prices = Arc::clone(&quotes) as Arc<dyn BitcoinPrices>;
     let market = Some(market_chain::market_blocks(5, 106));
     let scene =

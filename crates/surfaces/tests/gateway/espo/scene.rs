@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bitcoin::{Block, OutPoint, ScriptBuf, TxOut, Txid};
 use paraffin_alkanes::ChainState;
-use paraffin_gateway::KeyedSurface;
 use paraffin_primitives::AlkaneId;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
@@ -25,7 +24,7 @@ impl Scene {
     }
 
     pub(super) async fn over(blocks: Vec<Block>) -> Self {
-        let keyed = [(KeyedSurface::Espo, handlers::espo())].into_iter().collect();
+        let keyed = vec![handlers::espo()];
         Self { instance: Instance::with(Setup { market: Some(blocks), keyed, ..Setup::default() }).await }
     }
 

@@ -1,6 +1,7 @@
 use std::time::{Duration, Instant};
 
-use paraffin_gateway::Families;
+use hyper::Uri;
+use paraffin_surfaces::{OPI_SERVER, ORD_SERVER};
 use serde_json::{Value, json};
 
 use super::upstream::{Reaction, Upstream, answer};
@@ -11,8 +12,8 @@ const SECRET: &str = "s3cretpath";
 
 /// An instance that asks one server for both families, with small limits.
 async fn asking(url: &str) -> Instance {
-    let address = format!("{url}/{SECRET}").parse().ok();
-    let mut setup = Setup { families: Families { ord: address.clone(), opi: address }, ..Setup::default() };
+    let address: Uri = format!("{url}/{SECRET}").parse().unwrap();
+    let mut setup = Setup { families: vec![(ORD_SERVER, address.clone()), (OPI_SERVER, address)], ..Setup::default() };
     setup.config.limits.family_answer_bytes_max = 100_000;
     setup.config.limits.family_timeout_ms = 500;
     Instance::with(setup).await
@@ -174,8 +175,8 @@ async fn one_caller_does_not_take_all_requests_to_a_server() {
         })
     })
     .await;
-    let address = format!("http://{}", server.address).parse().ok();
-    let mut setup = Setup { families: Families { ord: address, opi: None }, ..Setup::default() };
+    let address = format!("http://{}", server.address).parse().unwrap();
+    let mut setup = Setup { families: vec![(ORD_SERVER, address)], ..Setup::default() };
     // One of four for a caller, two for anonymous callers together.
     setup.config.limits.family_requests_max = 4;
     let instance = Instance::with(setup).await;

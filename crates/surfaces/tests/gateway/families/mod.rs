@@ -12,6 +12,7 @@ mod peer;
 pub(crate) mod upstream;
 
 use paraffin_gateway::Families;
+use paraffin_surfaces::{OPI_SERVER, ORD_SERVER};
 
 use crate::instance::{Instance, Setup};
 
@@ -21,9 +22,9 @@ async fn asking(families: Families) -> Instance {
 }
 
 fn ord_at(url: &str) -> Families {
-    Families { ord: Some(url.parse().unwrap()), opi: None }
+    vec![(ORD_SERVER, url.parse().unwrap())]
 }
 
 fn opi_at(url: &str) -> Families {
-    Families { ord: None, opi: Some(url.parse().unwrap()) }
+    vec![(OPI_SERVER, url.parse().unwrap())]
 }

@@ -1,6 +1,5 @@
 //! A gateway without a store with its own keys.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -68,7 +67,7 @@ impl Edge {
                 keyless: ThrottleSettings { burst: 100_000, ..ThrottleSettings::default() },
                 ..AccessConfig::default()
             },
-            keyed: BTreeMap::new(),
+            keyed: Vec::new(),
             site: None,
             metrics: Metrics::new(),
             access_log: None,

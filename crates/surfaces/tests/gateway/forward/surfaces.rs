@@ -1,5 +1,4 @@
 use paraffin_access::{KeySelector, KeyStore as _, NewKey, Plan};
-use paraffin_gateway::KeyedSurface;
 use paraffin_surfaces::handlers;
 use serde_json::json;
 
@@ -12,13 +11,8 @@ use crate::stream::Stream;
 
 /// An instance with contracts and markets.
 async fn instance() -> Instance {
-    let keyed = [
-        (KeyedSurface::Esplora, handlers::esplora()),
-        (KeyedSurface::Reorg, handlers::reorg()),
-        (KeyedSurface::Espo, handlers::espo()),
-    ];
-    Instance::with(Setup { market: Some(market_chain::market_blocks(7, 130)), keyed: keyed.into(), ..Setup::default() })
-        .await
+    let keyed = vec![handlers::esplora(), handlers::reorg(), handlers::espo()];
+    Instance::with(Setup { market: Some(market_chain::market_blocks(7, 130)), keyed, ..Setup::default() }).await
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Markets in the formats of charts and listings, compared with the chain itself.
 
 use paraffin_alkanes::ChainState;
-use paraffin_gateway::{ChainState as _, KeyedSurface};
+use paraffin_gateway::ChainState as _;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
 
@@ -138,8 +138,8 @@ async fn listings_have_tags_take_get_alone_and_bound_what_is_asked() {
 
 #[tokio::test]
 async fn without_markets_listings_say_so_in_their_form() {
-    let keyed = [(KeyedSurface::Udf, handlers::udf()), (KeyedSurface::Coingecko, handlers::coingecko())];
-    let instance = Instance::with(Setup { keyed: keyed.into_iter().collect(), ..Setup::default() }).await;
+    let keyed = vec![handlers::udf(), handlers::coingecko()];
+    let instance = Instance::with(Setup { keyed, ..Setup::default() }).await;
     let chart = instance.get(&instance.keyed("/udf/config")).await;
     assert_eq!(chart.json()["s"], "error", "{}", chart.text());
     let tickers = instance.get(&instance.keyed("/coingecko/tickers")).await;

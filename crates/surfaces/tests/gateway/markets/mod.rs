@@ -10,7 +10,7 @@ mod reorg;
 mod searches;
 mod truth;
 
-use paraffin_gateway::{ChainState as _, KeyedSurface};
+use paraffin_gateway::ChainState as _;
 use paraffin_primitives::AlkaneId;
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
@@ -32,13 +32,9 @@ struct MarketFixture {
 
 impl MarketFixture {
     async fn open() -> Self {
-        let keyed = [
-            (KeyedSurface::Udf, handlers::udf()),
-            (KeyedSurface::Dexscreener, handlers::dexscreener()),
-            (KeyedSurface::Coingecko, handlers::coingecko()),
-        ];
+        let keyed = vec![handlers::udf(), handlers::dexscreener(), handlers::coingecko()];
         let market = Some(market_chain::market_blocks(SEED, HEIGHT));
-        let instance = Instance::with(Setup { market, keyed: keyed.into_iter().collect(), ..Setup::default() }).await;
+        let instance = Instance::with(Setup { keyed, market, ..Setup::default() }).await;
         let truth = Truth::read(&instance.state.snapshot(), &instance.chain.blocks);
         Self { instance, truth }
     }

@@ -6,14 +6,12 @@ mod methods;
 mod schedules;
 mod stream;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, Transaction, Txid};
 use bytes::Bytes;
 use paraffin_access::{KeyStore as _, NewKey, Plan};
-use paraffin_gateway::KeyedSurface;
 use paraffin_mempool::{Limits, Mempool, Origin};
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
@@ -41,7 +39,7 @@ pub(super) async fn named(limits: Limits, name: u32, setup: Setup) -> (Instance,
         })
     };
     let mempool = Mempool::new(limits, name, Arc::new(confirmed));
-    let keyed = BTreeMap::from([(KeyedSurface::Mempool, handlers::mempool(Arc::clone(&mempool)))]);
+    let keyed = vec![handlers::mempool(Arc::clone(&mempool))];
     (Instance::with(Setup { keyed, mempool: Some(Arc::clone(&mempool)), ..setup }).await, mempool)
 }
 

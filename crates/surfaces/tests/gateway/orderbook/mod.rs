@@ -3,11 +3,9 @@
 mod rest;
 mod stream;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use paraffin_access::{KeyStore as _, NewKey, Plan};
-use paraffin_gateway::KeyedSurface;
 use paraffin_orderbook::{Limits, Options, Orderbook, Tables};
 use paraffin_surfaces::handlers;
 use serde_json::{Value, json};
@@ -35,12 +33,12 @@ impl OrderbookFixture {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { limits, ..Options::new(folder.path().to_owned(), Tables::on("mainnet")) };
         let orderbook = Orderbook::open(options).unwrap();
-        let keyed = BTreeMap::from([
-            (KeyedSurface::Orderbook, handlers::orderbook(Arc::clone(&orderbook))),
-            (KeyedSurface::Udf, handlers::udf()),
-            (KeyedSurface::Dexscreener, handlers::dexscreener()),
-            (KeyedSurface::Coingecko, handlers::coingecko()),
-        ]);
+        let keyed = vec![
+            handlers::orderbook(Arc::clone(&orderbook)),
+            handlers::udf(),
+            handlers::dexscreener(),
+            handlers::coingecko(),
+        ];
         let instance = Instance::with(Setup { keyed, ..setup }).await;
         let new = NewKey { admin: true, ..NewKey::on_plan("admin", Plan::BUSINESS) };
         let admin = instance.keys.create(new, "test", 0).await.unwrap().key.reveal().as_str().to_owned();

@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::openapi::{answer_headers, headers, info, keyed_server, refusals_with};
-use super::rest;
-use crate::methods::{Described as _, generators};
-use crate::schema::component;
-use crate::surface::Surfaces;
+use paraffin_gateway::describe::Document;
+use paraffin_gateway::describe::openapi::{answer_headers, error, headers, info, keyed_server, refusals_with};
+use paraffin_gateway::methods::{Described as _, generators};
+
+use super::ESPLORA;
 
 const INTRODUCTION: &str = "\
 The paths, texts and status codes of Esplora, from this instance's index. Numbers, hashes and hexadecimal digits are plain text, \
@@ -18,10 +18,12 @@ const TEXT: &str = "text/plain";
 const BYTES: &str = "application/octet-stream";
 
 /// The document of `/v4/<KEY>/esplora`.
-pub(super) fn document(surfaces: &Surfaces) -> Value {
+pub static DOCUMENT: Document = Document::new(&["v4", "openapi", "esplora.json"], document);
+
+fn document() -> Value {
     let mut generators = generators();
     let mut paths = Map::new();
-    for method in surfaces.http_family.describe_family(&mut generators) {
+    for method in ESPLORA.describe_family(&mut generators) {
         let name = method["name"].as_str().unwrap_or_default().trim_start_matches("esplora_");
         match name {
             "broadcast" => {
@@ -46,7 +48,7 @@ pub(super) fn document(surfaces: &Surfaces) -> Value {
         }
     }
     let mut schemas = generators.take_schemas();
-    schemas.insert("Error".to_owned(), rest::error());
+    schemas.insert("Error".to_owned(), error());
     json!({
         "openapi": "3.1.0",
         "info": info("Paraffin Esplora", INTRODUCTION),
@@ -89,7 +91,7 @@ fn path_of(name: &str, params: &[&Value]) -> String {
 
 /// As the surface writes it: bytes, a bare text or number, or JSON.
 fn media_type(name: &str, answer: &Value) -> &'static str {
-    let is_hash = *answer == component("Hash");
+    let is_hash = answer["$ref"] == "#/components/schemas/Hash";
     match answer["type"].as_str() {
         _ if name.ends_with(":raw") => BYTES,
         Some("string" | "integer") => TEXT,

@@ -1,87 +1,89 @@
 use bitcoin::hex::DisplayHex;
 use bitcoin::script::Instruction;
 use bitcoin::{BlockHash, OutPoint, Script, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut, Txid};
+use paraffin_bitcoin_index::{Confirmation, Spender};
 use paraffin_primitives::{Height, Network};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::EsploraOutput;
+use super::script::EsploraOutput;
+use paraffin_gateway::methods::{Hash, Object};
 
-/// Whether and where a transaction is confirmed; the block members are absent while it is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Where a transaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TransactionStatus {
-    /// Whether the transaction is in the indexed chain.
-    pub confirmed: bool,
-    /// Height of its block.
+    confirmed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_height: Option<Height>,
-    /// Hash of its block.
+    block_height: Option<Height>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_hash: Option<BlockHash>,
-    /// Header time of its block, Unix seconds.
+    #[schemars(with = "Option<Hash>")]
+    block_hash: Option<BlockHash>,
+    /// Unix seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_time: Option<u32>,
+    block_time: Option<u32>,
 }
 
 impl TransactionStatus {
     /// Not in the indexed chain.
     pub const UNCONFIRMED: Self = Self { confirmed: false, block_height: None, block_hash: None, block_time: None };
 
-    /// In the block named.
-    pub const fn confirmed(height: Height, hash: BlockHash, time: u32) -> Self {
+    /// Height of the block; `None` while the transaction is unconfirmed.
+    pub fn height(&self) -> Option<Height> {
+        self.block_height
+    }
+}
+
+impl From<Confirmation> for TransactionStatus {
+    fn from(Confirmation { height, hash, time }: Confirmation) -> Self {
         Self { confirmed: true, block_height: Some(height), block_hash: Some(hash), block_time: Some(time) }
     }
 }
 
-/// A whole transaction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A transaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EsploraTransaction {
-    /// Transaction id.
-    pub txid: Txid,
-    /// The four version bytes read as an unsigned number.
-    pub version: u32,
-    /// Lock time, a height or Unix seconds.
-    pub locktime: u32,
-    /// Inputs.
-    pub vin: Vec<EsploraInput>,
-    /// Outputs.
-    pub vout: Vec<EsploraOutput>,
-    /// Bytes of the consensus encoding.
-    pub size: u32,
-    /// Weight units (BIP141).
-    pub weight: u64,
-    /// Satoshis; 0 for a coinbase. Absent when an output that the transaction spends is unknown.
+    #[schemars(with = "Hash")]
+    txid: Txid,
+    version: u32,
+    locktime: u32,
+    #[schemars(with = "Vec<Object>")]
+    vin: Vec<EsploraInput>,
+    #[schemars(with = "Vec<Object>")]
+    vout: Vec<EsploraOutput>,
+    size: u32,
+    weight: u64,
+    /// Satoshis; absent while an output that it spends is not known yet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fee: Option<u64>,
-    /// Where it is confirmed.
-    pub status: TransactionStatus,
+    fee: Option<u64>,
+    status: TransactionStatus,
 }
 
 /// One input of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EsploraInput {
+struct EsploraInput {
     /// Transaction whose output is spent; zeros for a coinbase.
-    pub txid: Txid,
+    txid: Txid,
     /// Index of the output; 4294967295 for a coinbase.
-    pub vout: u32,
+    vout: u32,
     /// The output itself; `null` for a coinbase, or when it is unknown.
-    pub prevout: Option<EsploraOutput>,
+    prevout: Option<EsploraOutput>,
     /// The unlocking script, in hexadecimal.
-    pub scriptsig: ScriptBuf,
+    scriptsig: ScriptBuf,
     /// The unlocking script as words.
-    pub scriptsig_asm: String,
+    scriptsig_asm: String,
     /// Witness items in hexadecimal; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub witness: Option<Vec<String>>,
+    witness: Option<Vec<String>>,
     /// Whether the input creates new coins.
-    pub is_coinbase: bool,
+    is_coinbase: bool,
     /// Sequence number.
-    pub sequence: Sequence,
+    sequence: Sequence,
     /// The script behind a P2SH output, as words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub inner_redeemscript_asm: Option<String>,
+    inner_redeemscript_asm: Option<String>,
     /// The script behind a P2WSH output (plain or within P2SH), as words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub inner_witnessscript_asm: Option<String>,
+    inner_witnessscript_asm: Option<String>,
 }
 
 impl EsploraTransaction {
@@ -168,25 +170,33 @@ fn witness_script<'a>(input: &'a TxIn, spent: &Script, redeem_script: Option<&Sc
     if spent.is_p2wsh() || redeem_script.is_some_and(Script::is_p2wsh) { input.witness.last() } else { None }
 }
 
-/// Whether and by what an output is spent; all but the flag is absent while it is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct OutputSpend {
-    /// Whether a transaction of the indexed chain spends the output.
-    pub spent: bool,
-    /// The spending transaction.
+/// What spent an output, if something did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EsploraSpend {
+    spent: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub txid: Option<Txid>,
-    /// Index of the spending input.
+    #[schemars(with = "Option<Hash>")]
+    txid: Option<Txid>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub vin: Option<u32>,
-    /// Where the spending transaction is confirmed.
+    vin: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<TransactionStatus>,
+    status: Option<TransactionStatus>,
 }
 
-impl OutputSpend {
+impl EsploraSpend {
     /// Nothing spends the output.
     pub const UNSPENT: Self = Self { spent: false, txid: None, vin: None, status: None };
+
+    /// Input `vin` of an unconfirmed transaction spends the output.
+    pub(crate) fn unconfirmed(txid: Txid, vin: u32) -> Self {
+        Self { spent: true, txid: Some(txid), vin: Some(vin), status: Some(TransactionStatus::UNCONFIRMED) }
+    }
+}
+
+impl From<Spender> for EsploraSpend {
+    fn from(Spender { txid, vin, confirmation }: Spender) -> Self {
+        Self { spent: true, txid: Some(txid), vin: Some(vin), status: Some(confirmation.into()) }
+    }
 }
 
 /// An unspent output of an address.
@@ -202,13 +212,25 @@ pub struct UnspentOutput {
     pub value: u64,
 }
 
+impl From<paraffin_bitcoin_index::UnspentOutput> for UnspentOutput {
+    fn from(output: paraffin_bitcoin_index::UnspentOutput) -> Self {
+        let OutPoint { txid, vout } = output.outpoint;
+        Self { txid, vout, status: output.confirmation.into(), value: output.value }
+    }
+}
+
 /// The branch of a block's Merkle tree that proves a transaction, in the form of the Electrum protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MerkleProof {
-    /// Height of the block.
-    pub block_height: Height,
-    /// Sibling hashes from the leaves to the root, display order.
-    pub merkle: Vec<TxMerkleNode>,
+    block_height: Height,
+    /// From the leaves to the root.
+    merkle: Vec<TxMerkleNode>,
     /// Position of the transaction in the block.
-    pub pos: u32,
+    pos: u32,
+}
+
+impl From<paraffin_bitcoin_index::MerkleProof> for MerkleProof {
+    fn from(proof: paraffin_bitcoin_index::MerkleProof) -> Self {
+        Self { block_height: proof.height, merkle: proof.branch, pos: proof.index }
+    }
 }

@@ -4,23 +4,23 @@ use serde::Serialize;
 
 /// An output, also as `prevout` of the input that spends it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EsploraOutput {
+pub(super) struct EsploraOutput {
     /// The script, in hexadecimal.
-    pub scriptpubkey: ScriptBuf,
+    scriptpubkey: ScriptBuf,
     /// The script as words, `OP_PUSHBYTES_20 …`.
-    pub scriptpubkey_asm: String,
+    scriptpubkey_asm: String,
     /// See [`script_type`].
-    pub scriptpubkey_type: &'static str,
+    scriptpubkey_type: &'static str,
     /// Absent when the script has no address form.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub scriptpubkey_address: Option<String>,
+    scriptpubkey_address: Option<String>,
     /// Satoshis.
-    pub value: u64,
+    value: u64,
 }
 
 impl EsploraOutput {
     /// Renders an output with addresses of `network`.
-    pub fn new(output: &TxOut, network: Network) -> Self {
+    pub(super) fn new(output: &TxOut, network: Network) -> Self {
         let script = output.script_pubkey.as_script();
         Self {
             scriptpubkey: output.script_pubkey.clone(),

@@ -1,6 +1,6 @@
-use bitcoin::block::Header;
 use bitcoin::hashes::Hash;
 use bitcoin::{BlockHash, CompactTarget, TxMerkleNode};
+use paraffin_bitcoin_index::BlockSummary;
 use paraffin_primitives::Height;
 use serde::Serialize;
 
@@ -8,48 +8,48 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EsploraBlock {
     /// Hash of the block.
-    pub id: BlockHash,
+    id: BlockHash,
     /// Height of the block.
-    pub height: Height,
+    height: Height,
     /// Header version, the four bytes read as an unsigned number.
-    pub version: u32,
+    version: u32,
     /// Header time, Unix seconds.
-    pub timestamp: u32,
+    timestamp: u32,
     /// Number of transactions.
-    pub tx_count: u32,
+    tx_count: u32,
     /// Bytes of the consensus encoding.
-    pub size: u32,
+    size: u32,
     /// Weight units (BIP141).
-    pub weight: u64,
+    weight: u64,
     /// Merkle root of the txids.
-    pub merkle_root: TxMerkleNode,
+    merkle_root: TxMerkleNode,
     /// Hash of the block before; `null` for the genesis block.
-    pub previousblockhash: Option<BlockHash>,
+    previousblockhash: Option<BlockHash>,
     /// Median time of this block and the ten before it, Unix seconds.
-    pub mediantime: u32,
+    mediantime: u32,
     /// Header nonce.
-    pub nonce: u32,
+    nonce: u32,
     /// Compact target of the header.
-    pub bits: CompactTarget,
+    bits: CompactTarget,
     /// See [`difficulty`].
-    pub difficulty: f64,
+    difficulty: f64,
 }
 
-impl EsploraBlock {
-    pub(crate) fn new(height: Height, row: &crate::rows::BlockRow, mediantime: u32) -> Self {
-        let header: &Header = &row.header;
+impl From<BlockSummary> for EsploraBlock {
+    fn from(block: BlockSummary) -> Self {
+        let header = block.header;
         let previous = header.prev_blockhash;
         Self {
             id: header.block_hash(),
-            height,
+            height: block.height,
             version: header.version.to_consensus().cast_unsigned(),
             timestamp: header.time,
-            tx_count: row.transaction_count,
-            size: row.size,
-            weight: row.weight,
+            tx_count: block.transaction_count,
+            size: block.size,
+            weight: block.weight,
             merkle_root: header.merkle_root,
             previousblockhash: (previous != BlockHash::all_zeros()).then_some(previous),
-            mediantime,
+            mediantime: block.median_time,
             nonce: header.nonce,
             bits: header.bits,
             difficulty: difficulty(header.bits),
@@ -61,16 +61,26 @@ impl EsploraBlock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BlockStatus {
     /// Whether the block is in the indexed chain.
-    pub in_best_chain: bool,
+    in_best_chain: bool,
     /// Height of the block.
-    pub height: Option<Height>,
+    height: Option<Height>,
     /// Hash of the block after it.
-    pub next_best: Option<BlockHash>,
+    next_best: Option<BlockHash>,
+}
+
+impl From<Option<(Height, Option<BlockHash>)>> for BlockStatus {
+    fn from(position: Option<(Height, Option<BlockHash>)>) -> Self {
+        Self {
+            in_best_chain: position.is_some(),
+            height: position.map(|(height, _)| height),
+            next_best: position.and_then(|(_, next)| next),
+        }
+    }
 }
 
 /// How many times harder than the easiest mainnet target; computed step by step as Bitcoin Core does and rounded to the
 /// 16 significant digits that it prints, so that the texts agree.
-pub fn difficulty(bits: CompactTarget) -> f64 {
+fn difficulty(bits: CompactTarget) -> f64 {
     const EASIEST_EXPONENT: u32 = 29;
     let bits = bits.to_consensus();
     let exponent = bits >> 24;
