@@ -1,18 +1,13 @@
-//! What an instance answers: the list of its surfaces, which are in crates by family; here are those that concern several families, or the
-//! instance itself. `paraffin-gateway` has the connections, callers, limits and envelopes around them.
+//! What an instance answers: the list of its surfaces, which are in crates by family. `paraffin-gateway` has the connections, callers, limits
+//! and envelopes around them. Nothing but the list is here, because it is compiled anew after a change of any surface.
 //!
 //! Invariant: a surface holds no rule of the data that it serves.
 #![forbid(unsafe_code)]
 
-mod admin;
 #[cfg(test)]
 mod documents;
-mod events;
 pub mod handlers;
-mod lua;
 mod main_rpc;
-mod sandshrew;
-mod webhooks;
 
 use std::sync::Arc;
 
@@ -23,10 +18,9 @@ use paraffin_gateway::describe::Descriptions;
 use paraffin_gateway::methods::Described;
 use paraffin_gateway::surface::RoutesBeside;
 use paraffin_gateway::{HEALTH, Surfaces};
+use paraffin_service_surfaces::{ADMIN, WEBHOOKS};
 
-use crate::admin::ADMIN;
 use crate::main_rpc::MainRpc;
-use crate::webhooks::WEBHOOKS;
 
 pub use paraffin_bitcoin_surfaces::ElectrumParts;
 pub use paraffin_bitcoin_surfaces::esplora::NodeTransactions;

@@ -24,7 +24,8 @@ const CURSOR_BYTES_MAX: usize = 200;
 /// The surface over one set of endpoints.
 pub(crate) struct WebhooksRpc(pub(crate) Arc<Webhooks>);
 
-pub(crate) static WEBHOOKS: Surface<Webhooks> = Surface::new(
+/// The methods of webhooks.
+pub static WEBHOOKS: Surface<Webhooks> = Surface::new(
     "webhooks",
     &[
         Declared::of::<Create>(),
