@@ -20,5 +20,5 @@ pub use electrum::ElectrumParts;
 pub use electrum::SURFACE as ELECTRUM;
 pub use esplora_http::SURFACE as ESPLORA_HTTP;
 pub use mempool::SURFACE as MEMPOOL;
-pub use ord::{ORD, SERVER as ORD_SERVER};
+pub use ord::ORD;
 pub use reorg::SURFACE as REORG;

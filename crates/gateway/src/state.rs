@@ -295,6 +295,11 @@ impl Shared {
         http.downcast_ref()
     }
 
+    /// All surfaces of this build.
+    pub fn surfaces(&self) -> &'static Surfaces {
+        self.surfaces
+    }
+
     /// The state of a surface, by its type.
     ///
     /// # Errors

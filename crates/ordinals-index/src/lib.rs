@@ -19,3 +19,8 @@ pub use parameters::{Parameters, unbound_outpoint};
 pub use reader::OrdinalsIndex;
 pub use rows::RuneEntry;
 pub use tables::{MODULE, SCHEMA, TABLES};
+
+/// The server of `ord` that may answer instead of this index, as errors name it.
+pub const ORD_SERVER: &str = "ord";
+/// The server of OPI that may answer for BRC-20 instead of this index, as errors name it.
+pub const OPI_SERVER: &str = "OPI";

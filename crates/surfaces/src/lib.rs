@@ -1,18 +1,13 @@
-//! What an instance answers: the list of its surfaces, which are in crates by family; here are those that concern several families, or the
-//! instance itself. `paraffin-gateway` has the connections, callers, limits and envelopes around them.
+//! What an instance answers: the list of its surfaces, which are in crates by family. `paraffin-gateway` has the connections, callers, limits
+//! and envelopes around them. Nothing but the list is here, because it is compiled anew after a change of any surface.
 //!
 //! Invariant: a surface holds no rule of the data that it serves.
 #![forbid(unsafe_code)]
 
-mod admin;
 #[cfg(test)]
 mod documents;
-mod events;
 pub mod handlers;
-mod lua;
 mod main_rpc;
-mod sandshrew;
-mod webhooks;
 
 use std::sync::Arc;
 
@@ -21,13 +16,12 @@ use paraffin_contract_surfaces::{ESPO, VERIFY, VERIFY_DOCUMENT};
 use paraffin_data_surfaces::{BTCUSD, COINGECKO, DEXSCREENER, FOREX, GROUPS, ORDERBOOK, UDF};
 use paraffin_gateway::describe::Descriptions;
 use paraffin_gateway::{HEALTH, KeyedSurface, Surfaces};
+use paraffin_service_surfaces::{ADMIN, EVENTS, WEBHOOKS};
 
-use crate::admin::ADMIN;
 use crate::main_rpc::MainRpc;
 
+pub use paraffin_bitcoin_surfaces::ElectrumParts;
 pub use paraffin_bitcoin_surfaces::esplora::NodeTransactions;
-pub use paraffin_bitcoin_surfaces::opi::SERVER as OPI_SERVER;
-pub use paraffin_bitcoin_surfaces::{ElectrumParts, ORD_SERVER};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use paraffin_data_surfaces::fuzzing;
@@ -39,7 +33,7 @@ static KEYED: [&KeyedSurface; 14] = [
     &MEMPOOL,
     &FOREX,
     &REORG,
-    &webhooks::SURFACE,
+    &WEBHOOKS,
     &ORDERBOOK,
     &VERIFY,
     &UDF,
@@ -47,7 +41,7 @@ static KEYED: [&KeyedSurface; 14] = [
     &COINGECKO,
     &ESPLORA_HTTP,
     &ELECTRUM,
-    &events::SURFACE,
+    &EVENTS,
 ];
 
 /// The surfaces of the API.

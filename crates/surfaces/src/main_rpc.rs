@@ -1,8 +1,5 @@
 //! The main JSON-RPC: one endpoint, many families of methods (docs/api.md, "JSON-RPC").
 
-use super::admin::ADMIN;
-use super::lua::LUA;
-use super::sandshrew::SANDSHREW;
 use paraffin_bitcoin_surfaces::esplora::{self, ESPLORA};
 use paraffin_bitcoin_surfaces::{BTC, ORD};
 use paraffin_contract_surfaces::{ALKANES, METASHREW};
@@ -12,6 +9,7 @@ use paraffin_gateway::jsonrpc::Params;
 use paraffin_gateway::methods::Surface;
 use paraffin_gateway::state::{BoxFuture, RequestContext};
 use paraffin_gateway::surface::{RpcResult, RpcSurface};
+use paraffin_service_surfaces::{ADMIN, LUA, SANDSHREW};
 
 /// The families, each the methods whose names begin with its name and `_`, in the order in which they are described.
 /// Parts of the names of all their methods that may change state.
@@ -36,22 +34,12 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 pub(crate) struct MainRpc;
 
 impl MainRpc {
-    /// The families, in the order in which they are described.
-    pub(crate) fn families() -> impl Iterator<Item = &'static Surface<()>> {
-        FAMILIES.into_iter()
-    }
-
-    /// The full names of all methods.
-    pub(crate) fn methods() -> impl Iterator<Item = String> {
-        Self::families().flat_map(|family| family.names().map(|method| format!("{}_{method}", family.name)))
-    }
-
     /// The family and the rest of the name. A name without `_` is one of the node's, but for one view that all clients of
     /// alkanes know by its bare name.
     fn find(method: &str) -> Option<(&'static Surface<()>, &str)> {
         let bare = if method == "spendablesbyaddress" { "alkanes" } else { "btc" };
         let (name, rest) = method.split_once('_').unwrap_or((bare, method));
-        let family = Self::families().find(|family| family.name == name)?;
+        let family = FAMILIES.into_iter().find(|family| family.name == name)?;
         let has_punctuation = matches!(name, "esplora" | "ord");
         if !has_punctuation || family.names().any(|known| known == rest) {
             return Some((family, rest));
@@ -87,6 +75,8 @@ impl RpcSurface for MainRpc {
 
 #[cfg(test)]
 mod tests {
+    use paraffin_service_surfaces::callable;
+
     use super::*;
 
     #[test]
@@ -110,6 +100,48 @@ mod tests {
         {
             let (family, rest) = MainRpc::find(name).unwrap();
             assert!(family.names().all(|known| known != rest), "{name}");
+        }
+    }
+
+    #[test]
+    fn scripts_have_every_read_method_and_none_that_manages_keys_or_runs_scripts() {
+        let methods = callable(&FAMILIES);
+        for method in
+            ["btc_getblockcount", "esplora_address::utxo", "metashrew_view", "alkanes_simulate", "sandshrew_multicall"]
+        {
+            assert!(methods.iter().any(|known| known == method), "{method}");
+        }
+        // The names that scripts in use have, as Lua spells them.
+        let spelled: Vec<String> = methods.iter().map(|method| paraffin_lua::lua_spelling(method)).collect();
+        for (family, names) in [
+            (
+                "btc",
+                // The rest of what scripts elsewhere have under `btc_` is about the node and not about the chain.
+                "getbestblockhash getblock getblockcount getblockhash getblockheader getblockstats getchaintips getchaintxstats \
+                 getdifficulty getmempoolancestors getmempooldescendants getblockchaininfo getrawtransaction sendrawtransaction \
+                 getmempoolinfo getrawmempool getmempoolentry gettxout decoderawtransaction",
+            ),
+            (
+                "esplora",
+                "addressutxo addresstxs addresstxschain addresstxsmempool address tx txstatus txhex txraw txoutspends block \
+                 blockstatus blocktxs blocktxids blockheight mempool mempooltxids mempoolrecent feeestimates",
+            ),
+            (
+                "ord",
+                "content blockheight blockcount blockhash blocktime blocks outputs inscription inscriptions block output rune \
+                 runes sat children parents address",
+            ),
+            ("alkanes", "getbytecode protorunesbyaddress protorunesbyoutpoint protorunes_by_outpoint"),
+            ("metashrew", "view height"),
+            ("sandshrew", "multicall balances"),
+        ] {
+            for name in names.split_ascii_whitespace() {
+                let method = format!("{family}_{name}");
+                assert!(spelled.contains(&method), "{method}");
+            }
+        }
+        for part in ["admin_", "lua_", "evalscript", "savescript", "evalsaved"] {
+            assert!(!methods.iter().any(|known| known.contains(part)), "{part}");
         }
     }
 }

@@ -44,8 +44,10 @@ const LAYERS: &[(&str, u8)] = &[
     ("devnet", 5),
     ("gateway", 6),
     ("bitcoin-surfaces", 7),
+    ("program", 7),
     ("data-surfaces", 8),
     ("contract-surfaces", 8),
+    ("service-surfaces", 8),
     ("surfaces", 9),
 ];
 

@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::proxied::Query;
-use super::{SERVER, indexer, newest, proxied};
+use super::{indexer, newest, proxied};
 use paraffin_gateway::errors::{ApiError, kind};
 use paraffin_gateway::methods::Hash;
 use paraffin_gateway::rest::part::Part;
 use paraffin_gateway::rest::{Answer as _, Changes, Made, Route, Verb, Wrapping};
 use paraffin_gateway::state::RequestContext;
+use paraffin_ordinals_index::OPI_SERVER;
 
 /// After this time a computation ends without a hash.
 const TIME_MAX: Duration = Duration::from_secs(600);
@@ -104,7 +105,7 @@ impl Route for HashOfBalances {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesHashAnswer>, ApiError> {
         let shared = Arc::clone(context.shared_handle());
-        if let Some(server) = shared.families.of(SERVER) {
+        if let Some(server) = shared.families.of(OPI_SERVER) {
             let query = Query::of("get_hash_of_all_current_balances");
             return proxied::result(server, context, &query, true).await.map(Made::from);
         }

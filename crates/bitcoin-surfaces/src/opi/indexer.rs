@@ -5,13 +5,14 @@ use paraffin_ordinals_index::brc20::TABLES_VERSION;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{SERVER, newest, proxied};
+use super::{newest, proxied};
 use paraffin_gateway::errors::ApiError;
 use paraffin_gateway::methods::schema;
 use paraffin_gateway::respond::Reply;
 use paraffin_gateway::rest::part::Part;
 use paraffin_gateway::rest::{Changes, Made, Route, Verb, Wrapping};
 use paraffin_gateway::state::RequestContext;
+use paraffin_ordinals_index::OPI_SERVER;
 
 /// The form of event strings: tickers as written stand in them since 2 (OPI's `EVENT_HASH_VERSION`).
 const EVENT_HASH_VERSION: u32 = 2;
@@ -28,7 +29,7 @@ async fn number(
     name: &'static str,
     own: impl FnOnce() -> Result<u32, ApiError>,
 ) -> Result<Made<NumberText>, ApiError> {
-    match context.shared().families.of(SERVER) {
+    match context.shared().families.of(OPI_SERVER) {
         Some(server) => proxied::number(server, context, name).await.map(Made::from),
         None => Ok(Reply::text(StatusCode::OK, own()?.to_string()).into()),
     }

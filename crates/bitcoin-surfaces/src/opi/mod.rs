@@ -12,6 +12,7 @@ mod render;
 mod tokens;
 
 use hyper::StatusCode;
+use paraffin_ordinals_index::OPI_SERVER;
 use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError, MODULE};
 use paraffin_primitives::Height;
 use paraffin_store::Snapshot;
@@ -32,11 +33,8 @@ pub use balances_hash::BalancesHash;
 /// The routes below `/v4/opi` and `/v4/<KEY>/opi`.
 pub const BESIDE: RoutesBeside = RoutesBeside { name: "opi", groups: &GROUPS, refusal, is_about_caller, is_served };
 
-/// The server that answers them instead of the index, as errors name it.
-pub const SERVER: &str = "OPI";
-
 /// Their answers to GET change with the BRC-20 index, unless another server answers.
-const CHANGES: Changes = Changes::WithModule { module: MODULE, unless: SERVER };
+const CHANGES: Changes = Changes::WithModule { module: MODULE, unless: OPI_SERVER };
 
 static GROUPS: [&Group; 1] = [&Group {
     tag: "BRC-20",
@@ -105,7 +103,7 @@ fn newest(snapshot: &Snapshot) -> Result<Height, ApiError> {
 
 /// Whether the routes answer: this instance has a BRC-20 index with at least one block, or another server answers for it.
 fn is_served(shared: &Shared) -> bool {
-    shared.families.of(SERVER).is_some() || shared.upstreams.is_some() || newest(&shared.chain.snapshot()).is_ok()
+    shared.families.of(OPI_SERVER).is_some() || shared.upstreams.is_some() || newest(&shared.chain.snapshot()).is_ok()
 }
 
 /// Answers with a read of our own index, off the async threads and with its newest block, or with the answer of a server of OPI to
@@ -115,7 +113,7 @@ async fn answer<T: Serialize + JsonSchema + Send + 'static>(
     query: &Query,
     read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<Made<T>, ApiError> {
-    if let Some(server) = context.shared().families.of(SERVER) {
+    if let Some(server) = context.shared().families.of(OPI_SERVER) {
         return proxied::result(server, context, query, false).await.map(Made::from);
     }
     let read =

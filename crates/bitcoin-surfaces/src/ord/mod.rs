@@ -13,9 +13,9 @@ use std::sync::Arc;
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Address, Block, OutPoint, Transaction, Txid};
 use paraffin_bitcoin_index::ScriptKey;
-use paraffin_ordinals_index::OrdinalsIndex;
 use paraffin_ordinals_index::ReadError;
 use paraffin_ordinals_index::reader::{AddressRecord, InscriptionQuery};
+use paraffin_ordinals_index::{ORD_SERVER, OrdinalsIndex};
 use serde::Serialize;
 
 pub use self::methods::ORD;
@@ -28,9 +28,6 @@ use paraffin_gateway::interrupt::HeldRows;
 use paraffin_gateway::state::{BoxFuture, RequestContext, unix_millis};
 use paraffin_gateway::surface::{RpcResult, integer_to_raw, to_raw};
 
-/// The server that answers the methods instead of the index, as errors name it.
-pub const SERVER: &str = "ord";
-
 /// Bytes of an output of a list in memory and in the answer, about.
 const OUTPUT_BYTES: usize = 320;
 
@@ -40,7 +37,7 @@ const DECODED_FACTOR: usize = 8;
 
 /// Answers from our own index, or from the server of `ord` where one is configured.
 async fn ask(context: &RequestContext, question: Question) -> RpcResult {
-    match context.shared().families.of(SERVER) {
+    match context.shared().families.of(ORD_SERVER) {
         Some(server) => proxied::answer(context, server, question).await,
         None => answer(&Call { context, kept: context.held_rows() }, question).await,
     }

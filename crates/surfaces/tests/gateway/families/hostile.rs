@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use hyper::Uri;
-use paraffin_surfaces::{OPI_SERVER, ORD_SERVER};
+use paraffin_ordinals_index::{OPI_SERVER, ORD_SERVER};
 use serde_json::{Value, json};
 
 use super::upstream::{Reaction, Upstream, answer};

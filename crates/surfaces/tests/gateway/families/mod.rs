@@ -12,7 +12,7 @@ mod peer;
 pub(crate) mod upstream;
 
 use paraffin_gateway::Families;
-use paraffin_surfaces::{OPI_SERVER, ORD_SERVER};
+use paraffin_ordinals_index::{OPI_SERVER, ORD_SERVER};
 
 use crate::instance::{Instance, Setup};
 

@@ -3,7 +3,6 @@
 //! Calls of a script are handled like its caller's own: the same key, methods and snapshot. The script and its calls count as one
 //! request.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
@@ -16,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::main_rpc::MainRpc;
 use super::sandshrew;
 use paraffin_gateway::errors::{ApiError, ErrorKind, kind, rpc_code};
 use paraffin_gateway::fairness::{CallerId, FairPermit};
@@ -25,7 +23,8 @@ use paraffin_gateway::methods::{Declared, ErrorCase, Form, Method, RawParam, Sur
 use paraffin_gateway::scripts::ScriptParts;
 use paraffin_gateway::state::{Caller, RequestContext};
 
-pub(crate) static LUA: Surface<()> =
+/// The methods of scripts.
+pub static LUA: Surface<()> =
     Surface::new("lua", &[Declared::of::<EvalScript>(), Declared::of::<SaveScript>(), Declared::of::<EvalSaved>()])
         .admitting(|context| scripts(context).map(drop));
 
@@ -34,11 +33,11 @@ const SCRIPT_FAILED: i64 = -1;
 /// Digits of a hash in an error message.
 const HASH_DIGITS_SHOWN: usize = 16;
 
-/// The methods in `_RPC`, by their real names.
-static CALLABLE: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let named = MainRpc::methods().chain(["spendablesbyaddress".to_owned()]);
-    named.filter(|method| is_callable(method)).collect()
-});
+/// The methods in `_RPC`, by their real names: those of the families of the main JSON-RPC that scripts may call.
+pub fn callable(families: &[&Surface<()>]) -> Vec<String> {
+    let names = families.iter().flat_map(|family| family.names().map(|method| format!("{}_{method}", family.name)));
+    names.chain(["spendablesbyaddress".to_owned()]).filter(|method| is_callable(method)).collect()
+}
 
 const LUA_NOT_ENABLED: ErrorCase =
     ErrorCase { code: rpc_code::INTERNAL, name: "LUA_NOT_ENABLED", when: "The instance does not run scripts" };
@@ -102,7 +101,7 @@ impl Method for EvalScript {
 async fn run(context: &RequestContext, source: String, arguments: Vec<RawParam>) -> Result<ScriptResult, ApiError> {
     let scripts = scripts(context)?;
     let arguments = arguments.into_iter().map(|argument| argument.0).collect();
-    let script = Script { source, arguments, methods: CALLABLE.clone() };
+    let script = Script { source, arguments, methods: callable(context.shared().surfaces().families) };
     let host = CallerHost(context);
     let _permit = permit(context, scripts).await?;
     let outcome = scripts.runner.run(&caller(context), script, &host).await.map_err(not_run)?;
@@ -277,51 +276,5 @@ impl Host for CallerHost<'_> {
             });
             answer.map_err(|error| CallError { code: error.kind.rpc_code, message: error.message.into_owned() })
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scripts_have_every_read_method_and_none_that_manages_keys_or_runs_scripts() {
-        for method in
-            ["btc_getblockcount", "esplora_address::utxo", "metashrew_view", "alkanes_simulate", "sandshrew_multicall"]
-        {
-            assert!(CALLABLE.iter().any(|known| known == method), "{method}");
-        }
-        // The names that scripts in use have, as Lua spells them.
-        let spelled: Vec<String> = CALLABLE.iter().map(|method| paraffin_lua::lua_spelling(method)).collect();
-        for (family, names) in [
-            (
-                "btc",
-                // The rest of what scripts elsewhere have under `btc_` is about the node and not about the chain.
-                "getbestblockhash getblock getblockcount getblockhash getblockheader getblockstats getchaintips getchaintxstats \
-                 getdifficulty getmempoolancestors getmempooldescendants getblockchaininfo getrawtransaction sendrawtransaction \
-                 getmempoolinfo getrawmempool getmempoolentry gettxout decoderawtransaction",
-            ),
-            (
-                "esplora",
-                "addressutxo addresstxs addresstxschain addresstxsmempool address tx txstatus txhex txraw txoutspends block \
-                 blockstatus blocktxs blocktxids blockheight mempool mempooltxids mempoolrecent feeestimates",
-            ),
-            (
-                "ord",
-                "content blockheight blockcount blockhash blocktime blocks outputs inscription inscriptions block output rune \
-                 runes sat children parents address",
-            ),
-            ("alkanes", "getbytecode protorunesbyaddress protorunesbyoutpoint protorunes_by_outpoint"),
-            ("metashrew", "view height"),
-            ("sandshrew", "multicall balances"),
-        ] {
-            for name in names.split_ascii_whitespace() {
-                let method = format!("{family}_{name}");
-                assert!(spelled.contains(&method), "{method}");
-            }
-        }
-        for part in ["admin_", "lua_", "evalscript", "savescript", "evalsaved"] {
-            assert!(!CALLABLE.iter().any(|known| known.contains(part)), "{part}");
-        }
     }
 }

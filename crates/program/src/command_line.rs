@@ -4,23 +4,35 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use paraffin_primitives::Network;
 
 use crate::bridge::BridgeArguments;
 use crate::export::ExportArguments;
 use crate::tx::{AlkaneAmount, TxArguments};
 
-/// Version and commit; the build script finds the latter.
-pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("PARAFFIN_COMMIT"), ")");
-
 /// A complete Bitcoin and alkanes data platform in one program.
 #[derive(Debug, Parser)]
-#[command(name = "paraffin", version = VERSION, about, arg_required_else_help = true)]
+#[command(name = "paraffin", about, arg_required_else_help = true)]
 pub(crate) struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The command line of a program of this version.
+pub(crate) fn described(version: &'static str) -> clap::Command {
+    CommandLine::command().version(version)
+}
+
+/// Reads the arguments of this process. Help, the version and an error end it.
+pub(crate) fn read(version: &'static str) -> CommandLine {
+    let mut command = described(version);
+    let mut matches = command.get_matches_mut();
+    match CommandLine::from_arg_matches_mut(&mut matches) {
+        Ok(line) => line,
+        Err(error) => error.format(&mut command).exit(),
+    }
 }
 
 /// The commands.

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use paraffin_primitives::Network;
-use paraffin_store::Store;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
@@ -17,7 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::socket_path::SocketPath;
 use super::{ControlError, Line, NAME, Request};
-use crate::rows_file::{self, ExportRequest};
+use crate::rows_file::{self, ExportRequest, Origin};
 use crate::snapshot::{self, Pace};
 
 /// Longest request, in bytes.
@@ -37,9 +35,9 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Listens in `data_dir`, whose store this process has open. An instance goes on without a control socket where there
+    /// Listens in `data_dir`, whose store, that of `origin`, this process has open. An instance goes on without a control socket where there
     /// cannot be one.
-    pub(crate) fn start(data_dir: &Path, store: &Store, network: Network) -> Option<Self> {
+    pub(crate) fn start(data_dir: &Path, origin: Origin) -> Option<Self> {
         let listener = match listen(data_dir) {
             Ok(listener) => listener,
             Err(error) => {
@@ -48,7 +46,7 @@ impl Control {
             }
         };
         let (stop, stopping) = watch::channel(false);
-        let task = tokio::spawn(serve(listener, (store.clone(), network), stopping));
+        let task = tokio::spawn(serve(listener, origin, stopping));
         Some(Self { stop, task, path: data_dir.join(NAME) })
     }
 
@@ -76,7 +74,7 @@ fn listen(data_dir: &Path) -> Result<UnixListener, ControlError> {
     Ok(listener)
 }
 
-async fn serve(listener: UnixListener, (store, network): (Store, Network), mut stopping: watch::Receiver<bool>) {
+async fn serve(listener: UnixListener, origin: Origin, mut stopping: watch::Receiver<bool>) {
     let exporting = Arc::new(Mutex::new(()));
     let mut connections = JoinSet::new();
     let stops = stopping.clone();
@@ -85,8 +83,8 @@ async fn serve(listener: UnixListener, (store, network): (Store, Network), mut s
             () = stopped(&mut stopping) => break,
             accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
                 Ok((stream, _)) => {
-                    let (store, exporting) = (store.clone(), Arc::clone(&exporting));
-                    let work = Work { store, network, exporting, stopping: stops.clone() };
+                    let (origin, exporting) = (origin.clone(), Arc::clone(&exporting));
+                    let work = Work { origin, exporting, stopping: stops.clone() };
                     connections.spawn(work.serve(stream));
                 }
                 Err(error) => {
@@ -102,8 +100,7 @@ async fn serve(listener: UnixListener, (store, network): (Store, Network), mut s
 
 /// State of one connection.
 struct Work {
-    store: Store,
-    network: Network,
+    origin: Origin,
     /// Held by the one export that may run.
     exporting: Arc<Mutex<()>>,
     stopping: watch::Receiver<bool>,
@@ -146,7 +143,7 @@ impl Work {
             return Line::Refused("the file must be an absolute path".to_owned());
         }
         tracing::info!(file = %file.display(), "a snapshot is being written; indexing and answers go on");
-        let (store, path) = (self.store.clone(), file.to_owned());
+        let (store, path) = (self.origin.store.clone(), file.to_owned());
         let work = move |given_up: &AtomicBool, progress: &watch::Sender<Option<Line>>| {
             snapshot::write(&store, &path, pace, given_up, &mut |now| {
                 progress.send_replace(Some(Line::from(now)));
@@ -178,10 +175,10 @@ impl Work {
         if !request.file.is_absolute() {
             return Line::Refused("the file must be an absolute path".to_owned());
         }
-        let (store, network, file) = (self.store.clone(), self.network, request.file.clone());
+        let (origin, file) = (self.origin.clone(), request.file.clone());
         tracing::info!(file = %file.display(), "rows are being exported; indexing and answers go on");
         let work = move |given_up: &AtomicBool, progress: &watch::Sender<Option<Line>>| {
-            rows_file::write(&store, network, &request, given_up, &mut |now| {
+            rows_file::write(&origin, &request, given_up, &mut |now| {
                 progress.send_replace(Some(Line::Rows(now)));
             })
         };

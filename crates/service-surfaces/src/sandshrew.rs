@@ -24,7 +24,8 @@ use paraffin_gateway::methods::{Declared, Form, Method, NaturalText, Object, Raw
 use paraffin_gateway::state::{BoxFuture, RequestContext};
 use paraffin_gateway::surface::RpcResult;
 
-pub(crate) static SANDSHREW: Surface<()> =
+/// Many calls in one, and balances.
+pub static SANDSHREW: Surface<()> =
     Surface::new("sandshrew", &[Declared::of::<Multicall>(), Declared::of::<BalancesOf>()]).having(&[&LUA]);
 
 /// Calls of one `sandshrew_multicall`, including nested ones; the budget of the whole request applies as well.

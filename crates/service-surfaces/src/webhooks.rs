@@ -25,7 +25,7 @@ const CURSOR_BYTES_MAX: usize = 200;
 pub(crate) struct WebhooksRpc(pub(crate) Arc<Webhooks>);
 
 /// `/v4/<KEY>/webhooks`. It takes a key and nothing else (docs/webhooks.md).
-pub(crate) static SURFACE: KeyedSurface =
+pub static SURFACE: KeyedSurface =
     KeyedSurface { takes_alias: false, forwarded: Forwarding::Nothing, ..KeyedSurface::rpc("webhooks", &WEBHOOKS) };
 
 static WEBHOOKS: Surface<Webhooks> = Surface::new(

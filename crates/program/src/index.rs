@@ -15,18 +15,19 @@ use crate::contracts::Contracts;
 use crate::control::Control;
 use crate::instance::{self, Indexing, InstanceError, shutdown_signal};
 use crate::progress;
+use crate::rows_file::Origin;
 
 /// Follows the node; with `once` until the index equals the node's chain, then prints the digests.
 ///
 /// # Errors
 /// What kept the index from starting, or stopped it.
-pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) async fn run(config: Config, once: bool, version: &'static str) -> Result<(), Box<dyn std::error::Error>> {
     let begun = Instant::now();
     let shutdown = shutdown_signal()?;
     let contracts = Contracts::of(&config)?;
     let store = instance::open_store(&config)?;
     let client = NodeClient::new(config.node_config())?;
-    let control = Control::start(&config.data_dir(), &store, config.network);
+    let control = Control::start(&config.data_dir(), Origin { store: store.clone(), network: config.network, version });
     let exporter = instance::start_exporter(&config)?;
     let (options, tracer) = (FollowOptions { stop_when_synced: once }, exporter.as_ref().map(Exporter::tracer));
     let indexing = Indexing::start(&config, contracts.as_ref(), &store, &client, options, tracer)?;
@@ -84,7 +85,7 @@ const ALL: &str = "all";
 ///
 /// # Errors
 /// Another process holds the store, or what kept the index from starting or stopped it.
-async fn rebuild(config: Config) -> Result<(), Box<dyn std::error::Error>> {
+async fn rebuild(config: Config, version: &'static str) -> Result<(), Box<dyn std::error::Error>> {
     let folder = config.data_dir().join("store");
     // Opened once, so that a store in use or of another network is refused instead of removed.
     drop(instance::open_store(&config)?);
@@ -92,19 +93,24 @@ async fn rebuild(config: Config) -> Result<(), Box<dyn std::error::Error>> {
     eprintln!(
         "the index was removed and is built anew; stopped in between, `paraffin serve` or `paraffin index` goes on"
     );
-    run(config, true).await
+    run(config, true, version).await
 }
 
 /// Runs one module again from height `from`, the others stay; or rebuilds everything.
 ///
 /// # Errors
 /// The module does not exist, `from` is above the tip, or the store or the node failed. Started again it goes on.
-pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) async fn reindex(
+    config: Config,
+    module: String,
+    from: u32,
+    version: &'static str,
+) -> Result<(), Box<dyn std::error::Error>> {
     if module == ALL {
         if from > 0 {
             return Err("`reindex all` begins at the genesis block: leave out --from".into());
         }
-        return rebuild(config).await;
+        return rebuild(config, version).await;
     }
     let shutdown = shutdown_signal()?;
     let contracts = Contracts::of(&config)?;

@@ -21,8 +21,7 @@ use paraffin_gateway::websocket;
 const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
 
 /// `/v4/<KEY>/events`.
-pub(crate) static SURFACE: KeyedSurface =
-    KeyedSurface { forwarded: Forwarding::WebSockets, ..KeyedSurface::http("events") };
+pub static SURFACE: KeyedSurface = KeyedSurface { forwarded: Forwarding::WebSockets, ..KeyedSurface::http("events") };
 
 /// The surface.
 pub(crate) struct EventsHttp;

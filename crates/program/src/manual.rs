@@ -3,21 +3,21 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::command_line::{CommandLine, VERSION};
+use crate::command_line::described;
 
 /// Prints the completions of a shell.
 ///
 /// # Errors
 /// Standard output is closed.
-pub(crate) fn completions(shell: Shell) -> io::Result<()> {
-    let all = CommandLine::command();
+pub(crate) fn completions(shell: Shell, version: &'static str) -> io::Result<()> {
+    let all = described(version);
     // The generator also lists the hidden commands, by which the program starts itself.
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    let mut command = Command::new("paraffin").version(VERSION).subcommands(shown);
+    let mut command = Command::new("paraffin").version(version).subcommands(shown);
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "paraffin", &mut script);
     io::stdout().write_all(&script)
@@ -27,8 +27,8 @@ pub(crate) fn completions(shell: Shell) -> io::Result<()> {
 ///
 /// # Errors
 /// The folder cannot be written, or standard output is closed.
-pub(crate) fn pages(folder: Option<&Path>) -> io::Result<()> {
-    let command = CommandLine::command();
+pub(crate) fn pages(folder: Option<&Path>, version: &'static str) -> io::Result<()> {
+    let command = described(version);
     match folder {
         Some(folder) => clap_mangen::generate_to(command, folder),
         None => {

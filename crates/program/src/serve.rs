@@ -3,18 +3,19 @@
 use crate::config::Config;
 use crate::instance::Instance;
 use crate::leave::Leave;
+use crate::program::Program;
 use crate::progress;
 
 /// Runs until `SIGTERM`, then for `[gateway] drain_seconds` more; or until `SIGINT`.
 ///
 /// # Errors
 /// The instance could not be started.
-pub(crate) async fn run(config: Config) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) async fn run(config: Config, program: &Program) -> Result<(), Box<dyn std::error::Error>> {
     let leave = Leave::listen()?;
     if config.upstream.is_used() {
-        return crate::upstream::serve(&config, &leave).await;
+        return crate::upstream::serve(&config, &leave, program).await;
     }
-    let instance = Instance::start(&config, config.gateway.clone()).await?;
+    let instance = Instance::start(&config, config.gateway.clone(), program).await?;
     println!("listening on http://{} ({})", instance.gateway().local_addr(), config.network);
     if let Some(address) = instance.gateway().metrics_addr() {
         println!("metrics on http://{address}/metrics");

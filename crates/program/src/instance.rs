@@ -10,8 +10,7 @@ use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, Raw
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
-    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, ListenerParts,
-    Metrics, ShadowState, WebhooksParts,
+    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, Metrics, ShadowState, WebhooksParts,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;
@@ -23,7 +22,6 @@ use paraffin_spans::Tracer;
 use paraffin_store::{
     MemorySplit, Module, ModuleError, ModuleSchema, ReadCounts, Snapshot, Store, StoreError, StoreOptions,
 };
-use paraffin_surfaces::{ElectrumParts, SURFACES, handlers};
 use paraffin_verify::Verifier;
 use paraffin_webhooks::WebhookStore;
 use tokio::sync::watch;
@@ -36,6 +34,8 @@ use crate::disk_need::DiskNeed;
 use crate::hosted::Shadow;
 use crate::memory::MemorySection;
 use crate::mempool::LiveSet;
+use crate::program::{KeyedSources, Program};
+use crate::rows_file::Origin;
 use crate::{accounts, forex, log, markets, orderbook, prices, scripts, verify};
 
 /// How often the tables of webhooks are opened before the instance starts without them.
@@ -153,40 +153,6 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
 fn bitcoin_module(from: &ModuleSources<'_>) -> BitcoinModule {
     let memory = usize::try_from(from.store.memory().modules).unwrap_or(usize::MAX);
     BitcoinModule::new(raw_transactions(from.config.raw_transactions())).with_memory(memory)
-}
-
-/// The keyed surfaces that are part of this build. A new surface is one line here.
-fn keyed_surfaces(
-    config: &Config,
-    live: Option<&LiveSet>,
-    forex: &ForexFeed,
-    orderbook: Option<&Arc<Orderbook>>,
-    verifier: Option<&Arc<Verifier>>,
-) -> Vec<KeyedHandler> {
-    let mut surfaces = vec![
-        handlers::esplora(),
-        handlers::reorg(),
-        handlers::espo(),
-        handlers::udf(),
-        handlers::events(),
-        handlers::dexscreener(),
-        handlers::coingecko(),
-        handlers::forex(forex.board()),
-        handlers::btcusd(config.pools.rules()),
-    ];
-    if config.electrum.websocket {
-        surfaces.push(handlers::electrum());
-    }
-    if let Some(live) = live {
-        surfaces.push(handlers::mempool(Arc::clone(live.mempool())));
-    }
-    if let Some(orderbook) = orderbook {
-        surfaces.push(handlers::orderbook(Arc::clone(orderbook)));
-    }
-    if let Some(verifier) = verifier {
-        surfaces.push(handlers::verify(Arc::clone(verifier)));
-    }
-    surfaces
 }
 
 /// The endpoints beside the accounts, where webhooks are on. Without their tables everything else is served all the same.
@@ -468,7 +434,11 @@ impl Instance {
     ///
     /// # Errors
     /// See [`InstanceError`].
-    pub(crate) async fn start(config: &Config, gateway: GatewayConfig) -> Result<Self, InstanceError> {
+    pub(crate) async fn start(
+        config: &Config,
+        gateway: GatewayConfig,
+        program: &Program,
+    ) -> Result<Self, InstanceError> {
         let contracts = Contracts::of(config)?;
         let store = open_store(config)?;
         if let Some(contracts) = &contracts {
@@ -503,11 +473,8 @@ impl Instance {
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(config, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),
-            surfaces: &SURFACES,
-            electrum: live.as_ref().map(|live| {
-                let parts = ElectrumParts { settings: config.electrum.clone(), mempool: Arc::clone(live.mempool()) };
-                Box::new(parts) as Box<dyn ListenerParts>
-            }),
+            surfaces: program.surfaces,
+            electrum: live.as_ref().map(|live| (program.electrum)(config.electrum.clone(), Arc::clone(live.mempool()))),
             webhooks: webhooks(config).await,
             families: config.ordinals.families().map_err(GatewayError::Config)?,
             upstreams: None,
@@ -516,14 +483,24 @@ impl Instance {
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),
             access: config.access.clone(),
-            keyed: keyed_surfaces(config, live.as_ref(), &forex, orderbook.as_ref(), verifier.as_ref()),
+            keyed: (program.keyed)(KeyedSources {
+                forex: forex.board(),
+                pools: config.pools.rules(),
+                electrum: config.electrum.websocket,
+                mempool: live.as_ref().map(|live| Arc::clone(live.mempool())),
+                orderbook: orderbook.clone(),
+                verifier: verifier.clone(),
+            }),
             site: console.as_ref().map(|console| console.site(config, &keys)),
             metrics,
             access_log: log::of_requests(),
             tracer,
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        let control = Control::start(&config.data_dir(), &store, config.network);
+        let control = Control::start(
+            &config.data_dir(),
+            Origin { store: store.clone(), network: config.network, version: program.version },
+        );
         Ok(Self {
             store,
             keys,

@@ -5,12 +5,26 @@ mod write;
 
 use std::path::PathBuf;
 
+use paraffin_primitives::Network;
+use paraffin_store::Store;
 use serde::{Deserialize, Serialize};
 
 #[cfg(not(feature = "parquet"))]
 pub(crate) use self::without::{WriteError, write};
 #[cfg(feature = "parquet")]
 pub(crate) use self::write::{WriteError, write};
+
+/// What rows are read from, and which version of the program reads them.
+#[derive(Clone)]
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only a program that writes files reads them"))]
+pub(crate) struct Origin {
+    /// The index.
+    pub(crate) store: Store,
+    /// Its network.
+    pub(crate) network: Network,
+    /// Version and commit, for the file.
+    pub(crate) version: &'static str,
+}
 
 /// What a file is asked for with, on the command line and over the control socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +82,7 @@ mod without {
 
     use serde_json::Value;
 
-    use super::{ExportRequest, RowsProgress};
+    use super::{ExportRequest, Origin, RowsProgress};
 
     /// No file was written.
     #[derive(Debug, thiserror::Error)]
@@ -86,8 +100,7 @@ mod without {
     /// # Errors
     /// [`WriteError::Feature`], always.
     pub(crate) fn write(
-        _: &paraffin_store::Store,
-        _: paraffin_primitives::Network,
+        _: &Origin,
         _: &ExportRequest,
         _: &AtomicBool,
         _: &mut dyn FnMut(RowsProgress),

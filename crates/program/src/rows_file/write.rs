@@ -5,12 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use paraffin_amm::Timeframe;
 use paraffin_export::{Dataset, ExportError, Selection, Source, export};
-use paraffin_primitives::{AlkaneId, Network, ParseAlkaneIdError};
-use paraffin_store::Store;
+use paraffin_primitives::{AlkaneId, ParseAlkaneIdError};
 use serde_json::{Value, json};
 
-use super::{DatasetName, ExportRequest, RowsProgress};
-use crate::command_line::VERSION;
+use super::{DatasetName, ExportRequest, Origin, RowsProgress};
 
 /// No file was written.
 #[derive(Debug, thiserror::Error)]
@@ -23,20 +21,19 @@ pub(crate) enum WriteError {
     Export(#[from] ExportError),
 }
 
-/// Writes what is asked for out of what `store` holds now, on the calling thread, while others go on with the store; what the command
+/// Writes what is asked for out of what the store holds now, on the calling thread, while others go on with the store; what the command
 /// prints.
 ///
 /// # Errors
 /// See [`WriteError`]; also after `given_up` turned true. Then nothing is left of the file.
 pub(crate) fn write(
-    store: &Store,
-    network: Network,
+    origin: &Origin,
     request: &ExportRequest,
     given_up: &AtomicBool,
     progress: &mut dyn FnMut(RowsProgress),
 ) -> Result<Value, WriteError> {
-    let snapshot = store.snapshot();
-    let source = Source { snapshot: &snapshot, network, version: VERSION };
+    let snapshot = origin.store.snapshot();
+    let source = Source { snapshot: &snapshot, network: origin.network, version: origin.version };
     let selection = request.selection()?;
     let summary = export(source, &selection, &request.file, request.force, &mut |now| {
         progress(RowsProgress { done: now.done, total: now.total, rows: now.rows });

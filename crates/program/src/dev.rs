@@ -33,6 +33,7 @@ use crate::orderbook::OrderbookSection;
 use crate::ordinals::OrdinalsSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
+use crate::program::Program;
 use crate::upstream::UpstreamSection;
 use crate::verify::VerifySection;
 use chain_file::ChainFile;
@@ -111,7 +112,7 @@ pub(crate) enum DevError {
 ///
 /// # Errors
 /// See [`DevError`].
-pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
+pub(crate) async fn run(arguments: DevArguments, program: &Program) -> Result<(), DevError> {
     let shutdown = shutdown_signal().map_err(DevError::Signal)?;
     let temporary = match &arguments.data_dir {
         Some(_) => None,
@@ -143,7 +144,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let goes_on = arguments.interval > 0;
     let rates = Rates::start(&folder, arguments.seed, goes_on).map_err(DevError::Rates)?;
     let config = config(&folder, &devnet, &evm, &arguments, verify);
-    let instance = Instance::start(&config, config.gateway.clone()).await?;
+    let instance = Instance::start(&config, config.gateway.clone(), program).await?;
     let (earlier_keys, earlier_console) = earlier.map(|manifest| (manifest.keys, manifest.console)).unzip();
     let keys = keys(instance.keys(), earlier_keys).await?;
     let ways_in = ways_in(instance.keys(), &keys).await?;

@@ -18,7 +18,8 @@ use paraffin_gateway::state::{Caller, RequestContext, unix_millis};
 /// Longest grace after a reroll: 30 days.
 const GRACE_SECONDS_MAX: u64 = 30 * 86_400;
 
-pub(crate) static ADMIN: Surface<()> = Surface::new(
+/// The methods by which an account manages its keys.
+pub static ADMIN: Surface<()> = Surface::new(
     "admin",
     &[
         Declared::of::<CreateApiKey>(),

@@ -3,9 +3,8 @@
 use paraffin_bitcoin_index::MissingPrevouts;
 use paraffin_gateway::Families;
 use paraffin_ordinals_index::brc20::Brc20Module;
-use paraffin_ordinals_index::{OrdinalsModule, OrdinalsOptions, Parameters};
+use paraffin_ordinals_index::{OPI_SERVER, ORD_SERVER, OrdinalsModule, OrdinalsOptions, Parameters};
 use paraffin_primitives::Network;
-use paraffin_surfaces::{OPI_SERVER, ORD_SERVER};
 use serde::{Deserialize, Serialize};
 
 use crate::disk_need::OrdinalsNeed;

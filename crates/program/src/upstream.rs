@@ -14,6 +14,7 @@ use crate::instance::{self, InstanceError};
 use crate::leave::Leave;
 use crate::log;
 use crate::memory::MemorySection;
+use crate::program::Program;
 
 /// `[upstream]`: the instances that answer instead of an own store.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -85,7 +86,7 @@ impl UpstreamSection {
 ///
 /// # Errors
 /// The gateway could not be started.
-pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) async fn serve(config: &Config, leave: &Leave, program: &Program) -> Result<(), Box<dyn std::error::Error>> {
     let Behind { addresses, key } = config.upstream.behind()?;
     let folder = config.data_dir();
     instance::create_folder(&folder)?;
@@ -103,7 +104,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         prices: None,
         mempool: None,
         hosted: None,
-        surfaces: &paraffin_surfaces::SURFACES,
+        surfaces: program.surfaces,
         electrum: None,
         webhooks: None,
         families: Families::default(),

@@ -17,7 +17,7 @@ use crate::config::{Config, LogSection};
 use crate::control::{self, ControlError};
 use crate::instance::{self, InstanceError, shutdown_signal};
 use crate::log;
-use crate::rows_file::{ExportRequest, RowsProgress, WriteError, write};
+use crate::rows_file::{ExportRequest, Origin, RowsProgress, WriteError, write};
 use crate::snapshot::Shown;
 
 /// No file was written.
@@ -63,7 +63,7 @@ pub(crate) enum ExportError {
 ///
 /// # Errors
 /// See [`ExportError`]; then nothing is left of the file. After `SIGINT` or `SIGTERM` as well.
-pub(crate) async fn run(arguments: ExportArguments) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) async fn run(arguments: ExportArguments, version: &'static str) -> Result<(), Box<dyn std::error::Error>> {
     let (mut request, source) = arguments.request();
     let file = source.config.filter(|_| source.data_dir.is_none());
     let config = file.as_deref().map(Config::load).transpose()?;
@@ -82,7 +82,7 @@ pub(crate) async fn run(arguments: ExportArguments) -> Result<(), Box<dyn std::e
         running.export_rows(request, &mut |now| show(&mut shown, now), shutdown).await.map_err(ExportError::from)
     } else {
         match config {
-            Some(config) => export_stopped(&config, request, &mut shown, shutdown).await,
+            Some(config) => export_stopped(&config, request, version, &mut shown, shutdown).await,
             None => Err(ExportError::NotRunning(folder)),
         }
     };
@@ -95,6 +95,7 @@ pub(crate) async fn run(arguments: ExportArguments) -> Result<(), Box<dyn std::e
 async fn export_stopped(
     config: &Config,
     request: ExportRequest,
+    version: &'static str,
     shown: &mut Shown,
     shutdown: impl Future<Output = ()>,
 ) -> Result<Value, ExportError> {
@@ -106,11 +107,12 @@ async fn export_stopped(
         InstanceError::Store(locked @ StoreError::Locked { .. }) => ExportError::Locked(locked),
         other => other.into(),
     })?;
-    let (network, given_up) = (config.network, Arc::new(AtomicBool::new(false)));
+    let origin = Origin { store, network: config.network, version };
+    let given_up = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&given_up);
     let (progress, mut progressed) = tokio::sync::watch::channel(None);
     let mut writing = tokio::task::spawn_blocking(move || {
-        write(&store, network, &request, &flag, &mut |now| {
+        write(&origin, &request, &flag, &mut |now| {
             progress.send_replace(Some(now));
         })
     });
