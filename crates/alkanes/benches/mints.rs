@@ -6,6 +6,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::cast_precision_loss)] // a bench stops at the first failure
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -51,7 +52,7 @@ fn main() {
         assert!(effects == same, "the same blocks have other effects");
         (taken, in_vain) = (taken + counts.0, in_vain + counts.1);
         ratios.push(alone / ahead);
-        rows += &format!("{round},{alone:.1},{ahead:.1}\n");
+        writeln!(rows, "{round},{alone:.1},{ahead:.1}").unwrap();
     }
     ratios.sort_by(f64::total_cmp);
     let ratio = ratios[ratios.len() / 2];
