@@ -13,23 +13,25 @@ use std::sync::Arc;
 
 use paraffin_bitcoin_surfaces::{MEMPOOL, REORG, esplora, opi};
 use paraffin_contract_surfaces::{ESPO, VERIFY};
-use paraffin_data_surfaces::{BTCUSD, FOREX, GROUPS, LISTINGS, ORDERBOOK};
+use paraffin_data_surfaces::{GROUPS, LISTINGS};
 use paraffin_gateway::describe::Descriptions;
 use paraffin_gateway::methods::Described;
+use paraffin_gateway::rest::Group;
 use paraffin_gateway::surface::RoutesBeside;
 use paraffin_gateway::{HEALTH, Surfaces};
+use paraffin_price_surfaces::{BTCUSD, FOREX, ORDERBOOK, PRICES};
 use paraffin_service_surfaces::{ADMIN, WEBHOOKS};
 
 use crate::main_rpc::MainRpc;
 
-pub use paraffin_bitcoin_surfaces::ElectrumParts;
-pub use paraffin_bitcoin_surfaces::esplora::NodeTransactions;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub use paraffin_data_surfaces::fuzzing;
-
 /// JSON-RPC surfaces below a key whose methods are declared.
 static DECLARED: [&dyn Described; 6] = [&ESPO, &BTCUSD, &MEMPOOL, &FOREX, &REORG, &WEBHOOKS];
+
+/// All routes of the REST data API: requests are answered by this list, and the OpenAPI document describes it.
+static REST: [&Group; 7] = {
+    let [address, indexer, alkanes, pools, history, trading] = GROUPS;
+    [address, indexer, alkanes, pools, history, trading, &PRICES]
+};
 
 /// The surfaces of the API.
 pub static SURFACES: Surfaces = Surfaces {
@@ -38,7 +40,7 @@ pub static SURFACES: Surfaces = Surfaces {
     http_family: &esplora::ESPLORA,
     own_family: &ADMIN,
     keyed: &DECLARED,
-    rest: &GROUPS,
+    rest: &REST,
     beside: RoutesBeside {
         groups: &opi::GROUPS,
         refusal: opi::refusal,
