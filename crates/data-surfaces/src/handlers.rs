@@ -7,7 +7,7 @@ use paraffin_gateway::respond::Reply;
 use paraffin_gateway::surface::{KeyedHandler, KeyedSurface};
 
 use crate::listings::surface::{ListingHttp, udf_error};
-use crate::{COINGECKO, DEXSCREENER, UDF, btcusd, forex, orderbook};
+use crate::{COINGECKO, DEXSCREENER, UDF};
 
 /// Charts as the charting library of `TradingView` asks for them.
 pub fn udf() -> KeyedHandler {
@@ -26,19 +26,4 @@ pub fn coingecko() -> KeyedHandler {
 
 fn listing(surface: &'static KeyedSurface, refuse: fn(&ApiError) -> Reply) -> KeyedHandler {
     KeyedHandler { surface, http: Some(Arc::new(ListingHttp { surface, refuse })), rpc: None }
-}
-
-/// Rates between currencies.
-pub fn forex(board: Arc<paraffin_forex::Board>) -> KeyedHandler {
-    KeyedHandler { surface: &forex::SURFACE, http: None, rpc: Some(Arc::new(forex::ForexRpc(board))) }
-}
-
-/// The pool index.
-pub fn btcusd(rules: paraffin_cryptoswap::PoolRules) -> KeyedHandler {
-    KeyedHandler { surface: &btcusd::SURFACE, http: None, rpc: Some(Arc::new(btcusd::BtcusdRpc::new(rules))) }
-}
-
-/// The orderbook fed by external sources.
-pub fn orderbook(orderbook: Arc<paraffin_orderbook::Orderbook>) -> KeyedHandler {
-    KeyedHandler { surface: &orderbook::SURFACE, http: Some(Arc::new(orderbook::OrderbookHttp(orderbook))), rpc: None }
 }

@@ -13,18 +13,14 @@ use std::sync::Arc;
 
 use paraffin_bitcoin_surfaces::{ELECTRUM, ESPLORA_HTTP, MEMPOOL, REORG, esplora, opi};
 use paraffin_contract_surfaces::{ESPO, VERIFY, VERIFY_DOCUMENT};
-use paraffin_data_surfaces::{BTCUSD, COINGECKO, DEXSCREENER, FOREX, GROUPS, ORDERBOOK, UDF};
+use paraffin_data_surfaces::{COINGECKO, DEXSCREENER, GROUPS, UDF};
 use paraffin_gateway::describe::Descriptions;
+use paraffin_gateway::rest::Group;
 use paraffin_gateway::{HEALTH, KeyedSurface, Surfaces};
+use paraffin_price_surfaces::{BTCUSD, FOREX, ORDERBOOK, PRICES};
 use paraffin_service_surfaces::{ADMIN, EVENTS, WEBHOOKS};
 
 use crate::main_rpc::MainRpc;
-
-pub use paraffin_bitcoin_surfaces::ElectrumParts;
-pub use paraffin_bitcoin_surfaces::esplora::NodeTransactions;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub use paraffin_data_surfaces::fuzzing;
 
 /// The surfaces below a key.
 static KEYED: [&KeyedSurface; 14] = [
@@ -44,6 +40,12 @@ static KEYED: [&KeyedSurface; 14] = [
     &EVENTS,
 ];
 
+/// All routes of the REST data API: requests are answered by this list, and the OpenAPI document describes it.
+static REST: [&Group; 7] = {
+    let [address, indexer, alkanes, pools, history, trading] = GROUPS;
+    [address, indexer, alkanes, pools, history, trading, &PRICES]
+};
+
 /// The surfaces of the API.
 pub static SURFACES: Surfaces = Surfaces {
     main: || Arc::new(MainRpc),
@@ -51,7 +53,7 @@ pub static SURFACES: Surfaces = Surfaces {
     own_family: &ADMIN,
     changing: &main_rpc::CHANGING,
     keyed: &KEYED,
-    rest: &GROUPS,
+    rest: &REST,
     beside: opi::BESIDE,
     others: &[ORDERBOOK.routes, VERIFY.routes, &HEALTH, UDF.routes, DEXSCREENER.routes, COINGECKO.routes],
     webhooks: handlers::webhooks,

@@ -1,8 +1,8 @@
 //! An account as a client names it: descriptor, extended key or address. Whatever is accepted can be derived, and no refusal
 //! repeats what may be a secret.
 
+use paraffin_data_surfaces::fuzzing::account;
 use paraffin_primitives::Network;
-use paraffin_surfaces::fuzzing::account;
 
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };

@@ -44,6 +44,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("devnet", 5),
     ("gateway", 6),
     ("bitcoin-surfaces", 7),
+    ("price-surfaces", 7),
     ("program", 7),
     ("data-surfaces", 8),
     ("contract-surfaces", 8),

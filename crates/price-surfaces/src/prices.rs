@@ -22,7 +22,8 @@ use paraffin_gateway::rest::part::Part;
 use paraffin_gateway::rest::{Base, Changes, Declared, Group, Route, Verb};
 use paraffin_gateway::state::RequestContext;
 
-pub(crate) static GROUP: Group = Group {
+/// Routes about the bitcoin price.
+pub static GROUP: Group = Group {
     tag: "Prices",
     base: Base::Api,
     admit: |_| Ok(()),
