@@ -63,7 +63,7 @@ impl NativeEngine {
         self
     }
 
-    /// Messages of all blocks whose attempts were taken, and whose attempts were in vain.
+    /// Messages of all blocks whose attempts were taken, and whose attempts were missed.
     #[doc(hidden)]
     pub fn speculation_counts(&self) -> (u64, u64) {
         self.speculated

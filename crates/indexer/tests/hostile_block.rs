@@ -181,7 +181,7 @@ fn indexer(folder: &std::path::Path) -> Indexer {
     // A message alone in its block has all of its fuel, as on mainnet.
     let parameters =
         paraffin_alkanes::Parameters { fuel_is_minimum: false, ..paraffin_alkanes::Parameters::of(Network::Regtest) };
-    let engine = engine.with_parameters(parameters);
+    let engine = engine.with_parameters(parameters).with_speculation();
     let modules: Vec<Box<dyn Module>> = vec![
         Box::new(BitcoinModule::new(RawTransactions::Store)),
         Box::new(OrdinalsModule::new(Network::Regtest, OrdinalsOptions::default())),

@@ -233,7 +233,7 @@ impl<'r> Overlay<'r> {
     ///
     /// # Errors
     /// Reading failed.
-    pub(crate) fn peek(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+    pub(crate) fn look(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
         let mut layers = self.layers.iter().rev().chain([&self.base]);
         if let Some(value) = layers.find_map(|layer| layer.values.get(key)) {
             return Ok(Some(value.clone()));
@@ -241,11 +241,22 @@ impl<'r> Overlay<'r> {
         if let Some(value) = self.read.borrow().values.get(key) {
             return Ok(value.clone());
         }
+        self.reader.get(key)
+    }
+
+    /// [`Self::look`] at a key that is read next: a value from below is held until then.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub(crate) fn peek(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
         if let Some(value) = self.peeked.borrow().get(key) {
             return Ok(value.clone());
         }
-        let value = self.reader.get(key)?;
-        self.peeked.borrow_mut().insert(key.clone(), value.clone());
+        let value = self.look(key)?;
+        let is_changed = self.layers.iter().chain([&self.base]).any(|layer| layer.values.contains_key(key));
+        if !is_changed && !self.read.borrow().values.contains_key(key) {
+            self.peeked.borrow_mut().insert(key.clone(), value.clone());
+        }
         Ok(value)
     }
 

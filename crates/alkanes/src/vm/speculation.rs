@@ -45,11 +45,11 @@ const THREADS_MAX: usize = 3;
 /// Equal messages of a block that are worth its threads.
 const SERIES_LEN_MIN: usize = 8;
 
-/// Attempts in vain that a block is allowed, beyond one for so many that were taken.
+/// Attempts that a block may miss, beyond one for so many that were taken.
 const MISSES_MAX: u32 = 8;
 const HITS_PER_MISS: u32 = 16;
 
-/// Most fuel of a message that is run ahead: attempts in vain take little of the time that a block may take.
+/// Most fuel of a message that is run ahead: attempts that are missed take little of the time that a block may take.
 const FUEL_MAX: u64 = 20_000_000;
 
 /// How an engine runs messages before their turn.
@@ -102,7 +102,7 @@ impl Speculating {
             let _closing = queue.closing();
             for copied in &self.copies {
                 let thread = std::thread::Builder::new().name("speculation".to_owned());
-                // Where there is no thread, the attempts that nobody makes are made by the body.
+                // Without a thread the messages run in their turn.
                 let _ = thread.spawn_scoped(scope, || {
                     let mut copied = copied.lock();
                     queue.serve(|job| run.attempt(job, copy_of(&mut copied, &job.code).as_ref()?));
@@ -135,6 +135,8 @@ pub(crate) struct Job {
     values: forecast::Values,
     /// Transactions of the block that mint 2:0, where they have been counted.
     diesel_mints: Option<u128>,
+    /// The block as contracts read it, where one has.
+    block_bytes: Option<Arc<[u8]>>,
 }
 
 /// The series of the block that is being processed, on the thread that processes it.
@@ -159,7 +161,7 @@ impl<'a> Speculation<'a> {
         Self { series, queue, run, forecast: Forecast::default(), next: 0, window, is_eager, hits: 0, misses: 0 }
     }
 
-    /// Attempts that were taken, and those in vain.
+    /// Attempts that were taken, and those that were missed.
     pub(crate) const fn counts(&self) -> (u32, u32) {
         (self.hits, self.misses)
     }
@@ -171,18 +173,26 @@ impl<'a> Speculation<'a> {
     /// Queues the messages after `position`, as far as what they read can be foretold. `fuel`: what this one has, and they probably too,
     /// since in a full block each has the least.
     fn queue_after(&mut self, position: usize, world: &World<'_>, frame: &Frame, code: &Arc<Compiled>, fuel: u64) {
-        self.forecast.expect(&self.series.messages[position], sheet_of(&frame.incoming));
+        self.forecast.expect(&self.series.messages[position], Some(sheet_of(&frame.incoming)));
         self.next = self.next.max(position + 1);
-        let end = self.series.messages.len().min(position + 1 + self.window);
-        while self.next < end {
-            let message = &self.series.messages[self.next];
-            let Some((values, incoming)) = self.forecast.of(self.next, message, &world.state) else { return };
-            let frame = self.series.frame(incoming);
-            let code = Arc::clone(code);
-            let job = Job { position: self.next, code, frame, fuel, values, diesel_mints: world.diesel_mints };
-            self.queue.push(job);
-            self.next += 1;
+        if !self.forecast.is_ready() {
+            return;
         }
+        let end = self.series.messages.len().min(position + 1 + self.window);
+        for position in self.next..end {
+            let message = &self.series.messages[position];
+            let Some((values, incoming)) = self.forecast.of(position, message, &world.state) else { continue };
+            self.queue.push(Job {
+                position,
+                code: Arc::clone(code),
+                frame: self.series.frame(incoming),
+                fuel,
+                values,
+                diesel_mints: world.diesel_mints,
+                block_bytes: world.block_bytes.get().cloned(),
+            });
+        }
+        self.next = end.max(self.next);
     }
 
     /// Runs the message at `position`, or takes the attempt that was made of it.
@@ -201,7 +211,7 @@ impl<'a> Speculation<'a> {
             let is_ended = !matches!(taken, Taken::Nothing);
             let result = match taken {
                 Taken::Attempt(attempt) => attempt.take(session, &frame, code, fuel),
-                Taken::InVain | Taken::Nothing => None,
+                Taken::Failed | Taken::Nothing => None,
             };
             session.world.state.end_peeking();
             if let Some((outcome, reads)) = result {

@@ -76,7 +76,8 @@ fn block_of(stage: &Stage, dear: &Dear, count: usize) -> ConnectedBlock {
 fn run(stage: &Stage, block: &ConnectedBlock) -> (BlockEffects, Duration) {
     let mut engine = NativeEngine::new(Network::Regtest, Arc::default(), Arc::new(CodeCache::default()))
         .with_parameters(stage.parameters)
-        .with_contracts(handle_message, |_| Ok(Vec::new()));
+        .with_contracts(handle_message, |_| Ok(Vec::new()))
+        .with_speculation();
     let begun = Instant::now();
     let effects = engine.run_block(block.id.height, block, &stage.state).unwrap();
     (effects, begun.elapsed())

@@ -101,19 +101,19 @@ fn a_slash_inside_a_segment_stays_inside_it() {
 fn error_bodies_have_the_form_of_the_path() {
     use ErrorForm::{JsonRpc, Rest};
     for (path, form) in [
-        ("/v4/nobody", JsonRpc),
+        ("/v4/unlisted", JsonRpc),
         ("/v4/jsonrpc", JsonRpc),
         ("/v4/jsonrpc/espo", JsonRpc),
         ("/v4/mempool", JsonRpc),
-        ("/v4/nobody/mempool", JsonRpc),
-        ("/v4/nobody/mempool/observe", Rest),
-        ("/v4/nobody/mempool/ws", Rest),
+        ("/v4/unlisted/mempool", JsonRpc),
+        ("/v4/unlisted/mempool/observe", Rest),
+        ("/v4/unlisted/mempool/ws", Rest),
         ("/v4/forex", JsonRpc),
         ("/v4/espo", JsonRpc),
         ("/v4/btcusd", JsonRpc),
         ("/v4/reorg/5", JsonRpc),
         ("/v4/orderbook/markets", Rest),
-        ("/v4/nobody/get-alkanes", Rest),
+        ("/v4/unlisted/get-alkanes", Rest),
         ("/v4/opi", Rest),
         ("/nothing", Rest),
     ] {

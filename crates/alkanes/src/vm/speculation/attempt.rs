@@ -63,6 +63,9 @@ impl Run<'_> {
         let mut world =
             World::of_attempt(self.parameters, self.height, self.series.block, state, self.codes, self.builtins);
         world.diesel_mints = job.diesel_mints;
+        if let Some(bytes) = &job.block_bytes {
+            world.block_bytes = bytes.clone().into();
+        }
         let mut session = Session::message(&mut world, message.transaction, message.txid, message.vout);
         session.is_speculative = true;
         let outcome = execute(&mut session, job.frame.clone(), code, job.fuel).ok()?;

@@ -8,6 +8,12 @@ use super::series::Planned;
 use crate::state::Read;
 use crate::{Overlay, SavedSheet, Sheet, StateError, StateKey, StateReader, Transfer};
 
+/// Most alkanes that may come into a message that is run ahead: each job has a copy.
+const INCOMING_MAX: usize = 64;
+
+/// Longest saved sheet that is decoded, in bytes: with all that was appended to it.
+const SHEET_LEN_MAX: usize = 8 << 10;
+
 /// Longest value that is foretold as a number, in bytes.
 const NUMBER_LEN_MAX: usize = 16;
 
@@ -28,8 +34,8 @@ pub(super) struct Forecast {
     before: Option<Seen>,
     /// What the newest message returned beyond what came in.
     gain: Sheet,
-    /// What outputs of messages that were queued will hold.
-    returned: HashMap<OutPoint, Sheet>,
+    /// What outputs of messages that were queued will hold; `None`: more than is followed.
+    returned: HashMap<OutPoint, Option<Sheet>>,
 }
 
 #[derive(Debug)]
@@ -57,14 +63,21 @@ impl Forecast {
         let incoming = sheet_of(incoming);
         self.gain = Sheet::new();
         for (id, value) in sheet_of(outcome.response.alkanes()).iter() {
-            self.gain.set(id, value.saturating_sub(incoming.get(id)));
+            if let Some(gained) = value.checked_sub(incoming.get(id)).filter(|gained| *gained > 0) {
+                self.gain.set(id, gained);
+            }
         }
         if let Some(vout) = message.pointer {
             self.returned.remove(&OutPoint { txid: message.txid, vout });
         }
     }
 
-    /// What the message at `position` will probably read and what will come in; `None` before two messages have shown it.
+    /// Whether two messages have shown what others read.
+    pub(super) const fn is_ready(&self) -> bool {
+        self.newest.is_some() && self.before.is_some()
+    }
+
+    /// What the message at `position` will probably read and what will come in; `None` where that is not known, or too much.
     pub(super) fn of(
         &mut self,
         position: usize,
@@ -83,28 +96,34 @@ impl Forecast {
                 }
             }
         }
-        let incoming = self.incoming(message, state)?;
+        let incoming = self.incoming(message, state);
         self.expect(message, incoming.clone());
-        Some((values, incoming.transfers()))
+        Some((values, incoming?.transfers()))
     }
 
     /// Notes what the output of a message will hold that has not ended, and into which this comes.
-    pub(super) fn expect(&mut self, message: &Planned<'_>, incoming: Sheet) {
+    pub(super) fn expect(&mut self, message: &Planned<'_>, incoming: Option<Sheet>) {
         if let Some(vout) = message.pointer {
-            self.returned.insert(OutPoint { txid: message.txid, vout }, added(incoming, &self.gain));
+            let returned = incoming.map(|incoming| added(incoming, &self.gain));
+            let returned = returned.filter(|returned| returned.entry_count() <= INCOMING_MAX);
+            self.returned.insert(OutPoint { txid: message.txid, vout }, returned);
         }
     }
 
-    /// The sum of what the inputs of a message hold, or will hold after those that were queued.
+    /// The sum of what the inputs of a message hold, or will hold after those that were queued; `None` of very many alkanes.
     fn incoming(&self, message: &Planned<'_>, state: &Overlay<'_>) -> Option<Sheet> {
         let mut sum = Sheet::new();
         for input in &message.transaction.input {
             let output = input.previous_output;
-            let sheet = match state.peek(&StateKey::Sheet(output)).ok()? {
+            let sheet = match state.look(&StateKey::Sheet(output)).ok()? {
+                Some(saved) if saved.len() > SHEET_LEN_MAX => return None,
                 Some(saved) => SavedSheet::decode(&saved).ok()?.load(),
-                None => self.returned.get(&output).cloned().unwrap_or_default(),
+                None => self.returned.get(&output).map_or_else(|| Some(Sheet::new()), Clone::clone)?,
             };
             sum = added(sum, &sheet);
+            if sum.entry_count() > INCOMING_MAX {
+                return None;
+            }
         }
         Some(sum)
     }

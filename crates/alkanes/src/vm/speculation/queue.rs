@@ -28,7 +28,7 @@ pub(super) enum Taken {
     /// Nothing yet.
     Nothing,
     /// It ended without a result.
-    InVain,
+    Failed,
     Attempt(Box<Attempt>),
 }
 
@@ -69,7 +69,7 @@ impl Queue {
         state.ended.retain(|ended, _| *ended >= position);
         loop {
             if let Some(ended) = state.ended.remove(&position) {
-                return ended.map_or(Taken::InVain, Taken::Attempt);
+                return ended.map_or(Taken::Failed, Taken::Attempt);
             }
             let is_running = state.running.contains(&(state.generation, position));
             let is_next = state.waiting.front().is_some_and(|job| job.position == position);
