@@ -12,14 +12,14 @@ use std::collections::{HashMap, HashSet};
 use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::{ConnectedBlock, Height, Network};
-use paraffin_store::{KeyHashing, Module, ModuleError, ModuleSchema, ModuleWriter};
+use paraffin_store::{KeyHashing, KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, StoreError};
 
 use self::holdings::Holdings;
 use self::outputs::SpentOutputs;
 use self::state::{Sheets, WriterState};
 use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, position_key, write_value};
 use crate::state::RECENT_BLOCKS;
-use crate::tables::{BLOCK_TRACES, EFFECTS, RECENT, SCHEMA, SEEN_AT, TOTALS, TRACES};
+use crate::tables::{BASE_SHEETS, BLOCK_TRACES, EFFECTS, OUTPUTS, RECENT, SCHEMA, SEEN_AT, SHEETS, TOTALS, TRACES};
 use crate::{BlockEffects, Engine, Parameters, StateError, StateKey};
 
 /// Row of `totals`: the state lacks what only the native engine writes.
@@ -56,6 +56,18 @@ impl AlkanesModule {
 impl Module for AlkanesModule {
     fn schema(&self) -> ModuleSchema {
         SCHEMA
+    }
+
+    fn reads_ahead(&self, height: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
+        if u64::from(height) < self.parameters.genesis_height {
+            return Ok(());
+        }
+        for outpoint in spent {
+            let key = outpoint_key(outpoint);
+            // Only an output with a row has a sheet.
+            keys.add(&[(&OUTPUTS, &key), (&SHEETS, &key), (&BASE_SHEETS, &key)])?;
+        }
+        Ok(())
     }
 
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {

@@ -7,10 +7,13 @@ mod scripts;
 
 use std::collections::HashSet;
 
+use bitcoin::OutPoint;
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
-use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{KeyHashing, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, read_together};
+use paraffin_primitives::{ConnectedBlock, Height};
+use paraffin_store::{
+    KeyHashing, KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, StoreError, read_together,
+};
 
 use self::history_bounds::HistoryBounds;
 use self::inputs::SpentOutputs;
@@ -137,6 +140,17 @@ impl BitcoinModule {
 impl Module for BitcoinModule {
     fn schema(&self) -> ModuleSchema {
         SCHEMA
+    }
+
+    fn reads_ahead(&self, _: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
+        let mut last = None;
+        for outpoint in spent {
+            // Inputs of a transaction often spend outputs of one.
+            if last.replace(outpoint.txid) != Some(outpoint.txid) && self.recent.get(&outpoint.txid).is_none() {
+                keys.add(&[(&TRANSACTION_NUMBERS, &self.width.prefix(outpoint.txid.as_byte_array()))])?;
+            }
+        }
+        Ok(())
     }
 
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {

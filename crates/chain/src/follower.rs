@@ -143,6 +143,11 @@ impl Follower {
         self.plan.as_ref().map(Plan::tip)
     }
 
+    /// The block after that of the last [`ChainEvent::Connect`], if it has been fetched. It may still be given up for another one.
+    pub async fn ready(&mut self) -> Option<&ConnectedBlock> {
+        self.prefetch.ready().await
+    }
+
     /// When the block of the last [`ChainEvent::Connect`] was fetched.
     pub fn last_fetch(&self) -> Option<FetchPeriod> {
         self.prefetch.last()

@@ -126,6 +126,21 @@ impl Prefetch {
         Ok(Some(fetched.block))
     }
 
+    /// The block that [`Self::first`] would return, if it need not wait.
+    pub(crate) async fn ready(&mut self) -> Option<&ConnectedBlock> {
+        if let State::Running(task) = &self.queue.front()?.state {
+            if !task.is_finished() {
+                return None;
+            }
+            // A failure has cancelled the other fetches, and the block is fetched again when its turn comes.
+            self.settle(0).await.ok()?;
+        }
+        match &self.queue.front()?.state {
+            State::Ready(fetched) => Some(&fetched.block),
+            State::Running(_) => None,
+        }
+    }
+
     /// When the block that was delivered last was fetched.
     pub(crate) fn last(&self) -> Option<FetchPeriod> {
         self.last

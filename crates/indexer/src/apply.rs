@@ -1,12 +1,15 @@
+use std::collections::HashSet;
 use std::panic::resume_unwind;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use bitcoin::BlockHash;
+use bitcoin::{BlockHash, OutPoint, Txid};
 use paraffin_chain::{FetchPeriod, LocalChain};
 use paraffin_primitives::{BlockId, ConnectedBlock, Height};
 use paraffin_spans::{Span, Tracer};
-use paraffin_store::{BlockRecord, Module, ModuleId, ModuleSchema, ModuleWriter, Store, Writer};
+use paraffin_store::{
+    BlockRecord, KeyHashing, Module, ModuleGroup, ModuleId, ModuleSchema, ModuleWriter, RowsAhead, Store, Writer,
+};
 
 use crate::IndexerError;
 
@@ -51,6 +54,30 @@ pub struct Indexer {
     /// Module that was last run again alone.
     pub(crate) rerun: Option<ModuleId>,
     last_commit: Instant,
+    ahead: Option<ReadingAhead>,
+}
+
+/// A thread that reads what a block will look for.
+struct ReadingAhead {
+    block: BlockId,
+    thread: Option<JoinHandle<RowsAhead>>,
+}
+
+impl ReadingAhead {
+    /// The rows, unless they are those of another block.
+    fn rows_of(mut self, block: BlockId) -> Option<RowsAhead> {
+        let rows = self.thread.take()?.join().ok()?;
+        (self.block == block).then_some(rows)
+    }
+}
+
+impl Drop for ReadingAhead {
+    fn drop(&mut self) {
+        // The thread keeps the store open.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Indexer {
@@ -61,7 +88,7 @@ impl Indexer {
     pub fn new(store: Store, modules: Vec<Box<dyn Module>>, options: IndexerOptions) -> Result<Self, IndexerError> {
         let writer = store.writer()?;
         let (waiting, last_commit) = (Vec::new(), Instant::now());
-        Ok(Self { store, writer, modules, options, waiting, tracer: None, rerun: None, last_commit })
+        Ok(Self { store, writer, modules, options, waiting, tracer: None, rerun: None, last_commit, ahead: None })
     }
 
     /// The same, which records spans of blocks.
@@ -115,14 +142,44 @@ impl Indexer {
     /// # Errors
     /// A module or the store refused; the block leaves no trace.
     pub fn apply(&mut self, block: &ConnectedBlock) -> Result<(), IndexerError> {
-        self.apply_within(block, &Span::none())
+        self.apply_within(block, None, &Span::none())
     }
 
-    /// As [`Indexer::apply`], with its steps as children of `span`.
-    pub(crate) fn apply_within(&mut self, block: &ConnectedBlock, span: &Span) -> Result<(), IndexerError> {
+    /// As [`Indexer::apply`], while rows that block `next` will look for are read, with its steps as children of `span`.
+    pub(crate) fn apply_within(
+        &mut self,
+        block: &ConnectedBlock,
+        next: Option<&ConnectedBlock>,
+        span: &Span,
+    ) -> Result<(), IndexerError> {
         let header = &block.block.header;
+        let ahead = self.ahead.take().and_then(|ahead| ahead.rows_of(block.id));
         self.writer.begin_block(block.id, header.prev_blockhash, header.time)?;
+        self.writer.use_rows_ahead(ahead);
+        if let Some(next) = next
+            && let Err(error) = self.read_ahead(block, next)
+        {
+            self.writer.abandon_block();
+            return Err(error);
+        }
         self.connect_open_block(block, None, span)
+    }
+
+    /// Starts to read what `next` will look for when it follows `block`.
+    fn read_ahead(&mut self, block: &ConnectedBlock, next: &ConnectedBlock) -> Result<(), IndexerError> {
+        let made: HashSet<&Txid, KeyHashing> = block.txids.iter().chain(&next.txids).collect();
+        let inputs = next.block.txdata.iter().skip(1).flat_map(|transaction| &transaction.input);
+        let spent: Vec<OutPoint> =
+            inputs.map(|input| input.previous_output).filter(|outpoint| !made.contains(&outpoint.txid)).collect();
+        let reads = self.writer.read_ahead(|keys| {
+            self.modules.iter().try_for_each(|module| module.reads_ahead(next.id.height, &spent, keys))
+        })?;
+        if !reads.is_empty() {
+            let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || reads.read());
+            // Without a thread the rows are read in their turn.
+            self.ahead = thread.ok().map(|thread| ReadingAhead { block: next.id, thread: Some(thread) });
+        }
+        Ok(())
     }
 
     /// Applies the block begun to all modules, or to one, and ends it.
@@ -180,7 +237,7 @@ impl Indexer {
         }
     }
 
-    /// Modules that read no other one work at the same time, the others after them in their order.
+    /// Modules of which none reads another work at the same time.
     fn connect_modules(
         &mut self,
         block: &ConnectedBlock,
@@ -188,14 +245,12 @@ impl Indexer {
         span: &Span,
     ) -> Result<(), IndexerError> {
         let is_wanted = |schema: &ModuleSchema| only.is_none_or(|only| only == schema.id);
-        let mut left: Vec<&mut Box<dyn Module>> =
+        let wanted: Vec<&mut Box<dyn Module>> =
             self.modules.iter_mut().filter(|module| is_wanted(&module.schema())).collect();
-        if block.block.txdata.len() >= SIDE_BY_SIDE_MIN {
-            let (alone, readers) = left.into_iter().partition(|module| module.schema().reads.is_empty());
-            left = readers;
-            connect_side_by_side(&mut self.writer, alone, block, span)?;
+        if block.block.txdata.len() >= SIDE_BY_SIDE_MIN && only.is_none() {
+            return connect_side_by_side(&mut self.writer, groups(wanted), block, span);
         }
-        for module in left {
+        for module in wanted {
             let mut rows = self.writer.module(module.schema().id)?;
             connect_module(module, block, &mut rows, span)?;
         }
@@ -268,27 +323,61 @@ fn connect_module(
     })
 }
 
-/// Has modules that read no other one apply a block, each on a thread of its own. When several fail, the error is that of the first
+/// Puts each module with those that it reads, and with those that read it, in their order.
+fn groups(modules: Vec<&mut Box<dyn Module>>) -> Vec<Vec<&mut Box<dyn Module>>> {
+    let mut groups: Vec<Vec<&mut Box<dyn Module>>> = Vec::new();
+    for module in modules {
+        let reads = module.schema().reads;
+        let is_read = |group: &mut Vec<&mut Box<dyn Module>>| group.iter().any(|of| reads.contains(&of.schema().id));
+        let mut group: Vec<_> = groups.extract_if(.., is_read).flatten().collect();
+        group.push(module);
+        group.sort_by_key(|module| module.schema().id);
+        groups.push(group);
+    }
+    groups
+}
+
+/// Has groups of modules apply a block, each group on a thread of its own. When several fail, the error is that of the first module
 /// in order.
 fn connect_side_by_side(
     writer: &mut Writer,
-    mut modules: Vec<&mut Box<dyn Module>>,
+    groups: Vec<Vec<&mut Box<dyn Module>>>,
     block: &ConnectedBlock,
     span: &Span,
 ) -> Result<(), IndexerError> {
-    modules.sort_by_key(|module| module.schema().id);
-    let ids: Vec<ModuleId> = modules.iter().map(|module| module.schema().id).collect();
-    let mut work: Vec<_> = modules.into_iter().zip(writer.modules(&ids)?).collect();
-    let Some((last, (_, mut last_rows))) = work.pop() else { return Ok(()) };
-    thread::scope(|scope| {
+    let ids: Vec<Vec<ModuleId>> =
+        groups.iter().map(|group| group.iter().map(|module| module.schema().id).collect()).collect();
+    let mut work: Vec<_> = groups.into_iter().zip(writer.module_groups(&ids)?).collect();
+    let Some((last, mut last_rows)) = work.pop() else { return Ok(()) };
+    let outcomes = thread::scope(|scope| {
         let others: Vec<_> = work
             .into_iter()
-            .map(|(module, (_, mut rows))| scope.spawn(move || connect_module(module, block, &mut rows, span)))
+            .map(|(modules, mut rows)| scope.spawn(move || connect_group(modules, block, &mut rows, span)))
             .collect();
-        let ended = connect_module(last, block, &mut last_rows, span);
-        let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        others.fold(Ok(()), Result::and).and(ended)
-    })
+        let mut outcomes = vec![connect_group(last, block, &mut last_rows, span)];
+        outcomes.extend(others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))));
+        outcomes
+    });
+    let failed = outcomes.into_iter().filter_map(Result::err).min_by_key(|(module, _)| *module);
+    failed.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Has the modules of a group apply a block one after the other.
+///
+/// # Errors
+/// The first that failed, with its error.
+fn connect_group(
+    modules: Vec<&mut Box<dyn Module>>,
+    block: &ConnectedBlock,
+    group: &mut ModuleGroup<'_>,
+    span: &Span,
+) -> Result<(), (ModuleId, IndexerError)> {
+    for module in modules {
+        let id = module.schema().id;
+        let rows = group.module(id).map_err(IndexerError::from);
+        rows.and_then(|mut rows| connect_module(module, block, &mut rows, span)).map_err(|error| (id, error))?;
+    }
+    Ok(())
 }
 
 /// The committed chain with the waiting blocks on top.

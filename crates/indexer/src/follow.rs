@@ -67,7 +67,8 @@ fn follow_until_stopped(
                     indexer.expect_tip(best);
                 }
                 let span = indexer.begin_span(&block, follower.last_fetch());
-                indexer.apply_within(&block, &span)?;
+                let next = runtime.block_on(follower.ready());
+                indexer.apply_within(&block, next, &span)?;
                 let at_tip = best.is_none_or(|best| best <= block.id.height);
                 if at_tip {
                     let _span = span.child("commit");

@@ -7,10 +7,10 @@ mod ranges;
 mod runes;
 mod spent;
 
-use bitcoin::Transaction;
+use bitcoin::{OutPoint, Transaction};
 use paraffin_bitcoin_index::MissingPrevouts;
-use paraffin_primitives::{ConnectedBlock, Network};
-use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot};
+use paraffin_primitives::{ConnectedBlock, Height, Network};
+use paraffin_store::{KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, StoreError};
 
 use self::holdings::Holdings;
 use self::inscriptions::BlockInscriptions;
@@ -22,7 +22,7 @@ use crate::error::ReadError;
 use crate::event::{EventKind, InscriptionEvent};
 use crate::parameters::Parameters;
 use crate::rows::PART_BYTES_MAX;
-use crate::tables::{SATS_SETTING, SCHEMA, SETTINGS};
+use crate::tables::{HELD, SATS_SETTING, SCHEMA, SETTINGS, outpoint_key};
 
 /// Takes the events of each block, in order, after the inscriptions of the block have been written. Its rows go into tables
 /// of the same module, so they are undone with the rest.
@@ -125,6 +125,13 @@ impl OrdinalsModule {
 impl Module for OrdinalsModule {
     fn schema(&self) -> ModuleSchema {
         SCHEMA
+    }
+
+    fn reads_ahead(&self, height: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
+        if height <= self.parameters.first_inscription_height.min(self.parameters.first_rune_height) {
+            return Ok(());
+        }
+        spent.iter().try_for_each(|outpoint| keys.add(&[(&HELD, &outpoint_key(outpoint))]))
     }
 
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {

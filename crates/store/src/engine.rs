@@ -25,7 +25,7 @@ use failure::classify;
 use merges::{MergeState, Merges};
 pub(crate) use run::{EachChange, Run, RunPart};
 pub(crate) use space::Space;
-pub(crate) use view::{EngineRows, View};
+pub(crate) use view::{EngineRows, KnownRows, View};
 
 /// Bytes that are cheap to clone; up to 20 of them are inline.
 pub(crate) type Bytes = fjall::Slice;

@@ -7,6 +7,7 @@
 //! a [`Snapshot`]. `docs/design/store.md` draws the format on disk and gives the crash argument.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod content;
 mod digest;
 mod earlier;
@@ -33,6 +34,7 @@ mod undo;
 mod version;
 mod writer;
 
+pub use ahead::{KeysAhead, ReadAhead, RowsAhead};
 pub use earlier::EarlierTables;
 pub use engine::ReadCounts;
 pub use error::StoreError;
@@ -46,7 +48,7 @@ pub use snapshot::{IsOver, Snapshot, SnapshotMark};
 pub use store::{SpaceStats, Store, StoreStats};
 pub use table::{Module, ModuleError, ModuleId, ModuleSchema, Placement, Table, TableKind};
 pub use together::read_together;
-pub use writer::Writer;
+pub use writer::{ModuleGroup, Writer};
 
 /// An owned row: key without the table prefix, value.
 pub type Row = (Vec<u8>, Vec<u8>);

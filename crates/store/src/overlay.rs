@@ -19,6 +19,7 @@ use paraffin_primitives::Height;
 
 use crate::digest::ModuleDigest;
 use crate::engine::{Batch, Run, Space, View};
+use crate::snapshot::wrong_kind;
 use crate::undo::UndoWriter;
 use crate::{StoreError, Table, TableKind};
 
@@ -102,6 +103,18 @@ impl ModuleOverlay {
         match self.tables.get_mut(usize::from(table.id)) {
             Some(Some(slot)) if slot.table.module == table.module && slot.table.kind == table.kind => Ok(slot),
             _ => Err(StoreError::UnknownTable(table.name)),
+        }
+    }
+
+    /// Whether the value of a row is neither in memory nor known to be absent.
+    ///
+    /// # Errors
+    /// The table is a Sequence or not one of the module.
+    pub(crate) fn needs_read(&self, table: &Table, row_key: &[u8]) -> Result<bool, StoreError> {
+        match &self.table(table)?.rows {
+            TableRows::Keyed(rows) => Ok(rows.needs_read(table, row_key)),
+            TableRows::Versioned(rows) => Ok(rows.needs_read(table, row_key)),
+            TableRows::Sequence(_) => Err(wrong_kind(table, "reads ahead")),
         }
     }
 

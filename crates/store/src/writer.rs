@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use bitcoin::BlockHash;
 use paraffin_primitives::{BlockId, Height};
 
+use crate::ahead::{KeysAhead, ReadAhead, RowsAhead};
 use crate::digest::{Digest, ModuleDigest, cumulative_digest};
 use crate::engine::{Batch, Run, Space, View};
 use crate::overlay::{BlockEnd, ModuleOverlay, ROW_OVERHEAD};
@@ -219,23 +220,49 @@ impl Writer {
         Ok(ModuleWriter { overlay, earlier, view: &self.view, height })
     }
 
-    /// Rows of several modules in the block begun, in order of their numbers, to be written at the same time. None of them reads
-    /// rows of another module.
+    /// Rows of groups of modules in the block begun; the groups may be written at the same time. A module is in one of them, with
+    /// all modules whose rows it reads.
     ///
     /// # Errors
-    /// Those of [`Self::module`], or one of them reads rows of another module.
-    pub fn modules(&mut self, modules: &[ModuleId]) -> Result<Vec<(ModuleId, ModuleWriter<'_>)>, StoreError> {
-        let mut height = 0;
-        for module in modules {
-            let (schema, open) = self.prepare_module(*module)?;
-            if !schema.reads.is_empty() {
-                return Err(StoreError::Misuse("a module that reads others comes after them"));
+    /// Those of [`Self::module`], or a module reads rows of one that is not in its group.
+    pub fn module_groups(&mut self, groups: &[Vec<ModuleId>]) -> Result<Vec<ModuleGroup<'_>>, StoreError> {
+        let mut parts: Vec<(BTreeMap<ModuleId, ModuleSchema>, Height)> = Vec::with_capacity(groups.len());
+        for group in groups {
+            let (mut schemas, mut height) = (BTreeMap::new(), 0);
+            for module in group {
+                let (schema, open) = self.prepare_module(*module)?;
+                if schema.reads.iter().any(|read| !group.contains(read)) {
+                    return Err(StoreError::Misuse("a module is in one group with those that it reads"));
+                }
+                schemas.insert(*module, schema);
+                height = open;
             }
-            height = open;
+            parts.push((schemas, height));
         }
-        let (overlays, view) = (&mut self.overlays, &self.view);
-        let wanted = overlays.iter_mut().filter(|(id, _)| modules.contains(id));
-        Ok(wanted.map(|(id, overlay)| (*id, ModuleWriter { overlay, earlier: Vec::new(), view, height })).collect())
+        let view = &self.view;
+        let mut overlays: BTreeMap<ModuleId, &mut ModuleOverlay> =
+            self.overlays.iter_mut().map(|(id, overlay)| (*id, overlay)).collect();
+        let group = |(schemas, height): (BTreeMap<ModuleId, ModuleSchema>, Height)| {
+            let overlays = schemas.keys().filter_map(|id| Some((*id, overlays.remove(id)?))).collect();
+            ModuleGroup { schemas, overlays, view, height }
+        };
+        Ok(parts.into_iter().map(group).collect())
+    }
+
+    /// What is to be read before the next block, among the keys that `collect` adds; the block begun is the one before it.
+    ///
+    /// # Errors
+    /// Those of `collect`.
+    pub fn read_ahead<E>(&self, collect: impl FnOnce(&mut KeysAhead<'_>) -> Result<(), E>) -> Result<ReadAhead, E> {
+        let mut keys = KeysAhead::new(&self.overlays);
+        collect(&mut keys)?;
+        Ok(keys.of_view(&self.view))
+    }
+
+    /// Has the reads of the block begun look into `rows` first, unless there was a commit since they were read.
+    pub fn use_rows_ahead(&mut self, rows: Option<RowsAhead>) {
+        let known = rows.and_then(|rows| rows.of_view(&self.view));
+        self.view = Arc::new(self.view.with_known(known));
     }
 
     /// Prepares the tables of a module for the block begun. Returns the module's schema and the height of the block.
@@ -639,6 +666,29 @@ impl Writer {
             return Err(StoreError::Misuse("ended blocks wait in the writer: commit them first"));
         }
         Ok(())
+    }
+}
+
+/// Modules of the block begun that are written one after the other, while other groups are.
+pub struct ModuleGroup<'a> {
+    schemas: BTreeMap<ModuleId, ModuleSchema>,
+    overlays: BTreeMap<ModuleId, &'a mut ModuleOverlay>,
+    view: &'a Arc<View>,
+    height: Height,
+}
+
+impl ModuleGroup<'_> {
+    /// Rows of one of the modules; those that it reads must have applied the block.
+    ///
+    /// # Errors
+    /// The module is not of this group.
+    pub fn module(&mut self, module: ModuleId) -> Result<ModuleWriter<'_>, StoreError> {
+        let unknown = || StoreError::UnknownModule(module.0);
+        let reads = self.schemas.get(&module).ok_or_else(unknown)?.reads;
+        let mut overlays = self.overlays.range_mut(..=module);
+        let (_, overlay) = overlays.next_back().ok_or_else(unknown)?;
+        let earlier = overlays.filter(|(id, _)| reads.contains(id)).map(|(id, overlay)| (*id, &**overlay)).collect();
+        Ok(ModuleWriter { overlay, earlier, view: self.view, height: self.height })
     }
 }
 

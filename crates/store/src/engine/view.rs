@@ -1,5 +1,6 @@
 //! Consistent reads of all keyspaces.
 
+use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,12 +13,30 @@ use crate::StoreError;
 impl Engine {
     pub(crate) fn view(self: &Arc<Self>) -> View {
         let snapshot = self.merge_state.open_view(&self.database);
-        View(Some(Arc::new(Open { snapshot, engine: Arc::clone(self) })))
+        View { open: Some(Arc::new(Open { snapshot, engine: Arc::clone(self) })), known: None }
     }
 }
 
 /// All keyspaces at one instant; without an engine, none.
-pub(crate) struct View(Option<Arc<Open>>);
+pub(crate) struct View {
+    open: Option<Arc<Open>>,
+    /// Rows of this instant that were read before they are asked for.
+    known: Option<KnownRows>,
+}
+
+/// Values of rows, `None` of those that are absent.
+#[derive(Default)]
+pub(crate) struct KnownRows([HashMap<Vec<u8>, Option<Bytes>>; Space::COUNT]);
+
+impl KnownRows {
+    pub(crate) fn insert(&mut self, space: Space, key: Vec<u8>, value: Option<Bytes>) {
+        self.0[space as usize].insert(key, value);
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Option<&Option<Bytes>> {
+        self.0[space as usize].get(key)
+    }
+}
 
 struct Open {
     // Before the engine, so that the snapshot is released while the engine is open.
@@ -28,11 +47,28 @@ struct Open {
 impl View {
     /// An empty view.
     pub(crate) const fn of_nothing() -> Self {
-        Self(None)
+        Self { open: None, known: None }
+    }
+
+    /// The same instant, of which `known` was read.
+    pub(crate) fn with_known(&self, known: Option<KnownRows>) -> Self {
+        Self { open: self.open.clone(), known }
+    }
+
+    /// Whether both show the same instant.
+    pub(crate) fn is_as_of(&self, other: &Self) -> bool {
+        match (&self.open, &other.open) {
+            (Some(open), Some(other)) => Arc::ptr_eq(open, other),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        let Some(open) = &self.0 else { return Ok(None) };
+        let Some(open) = &self.open else { return Ok(None) };
+        if let Some(found) = self.known.as_ref().and_then(|known| known.get(space, key)) {
+            return Ok(found.clone());
+        }
         open.engine.counters.gets.fetch_add(1, Ordering::Relaxed);
         open.snapshot
             .get(&open.engine.spaces[space as usize], key)
@@ -41,13 +77,13 @@ impl View {
 
     /// Rows with `from <= key < until`, ascending; the other way with `next_back`.
     pub(crate) fn range(&self, space: Space, from: &[u8], until: &[u8]) -> EngineRows {
-        let open = self.0.as_ref().filter(|_| from < until);
+        let open = self.open.as_ref().filter(|_| from < until);
         EngineRows(open.map(|open| (open.seek(space, from, until), Arc::clone(open))))
     }
 
     /// First row with `from <= key < until`.
     pub(crate) fn first(&self, space: Space, from: &[u8], until: &[u8]) -> Result<Option<EngineRow>, StoreError> {
-        let Some(open) = self.0.as_ref().filter(|_| from < until) else { return Ok(None) };
+        let Some(open) = self.open.as_ref().filter(|_| from < until) else { return Ok(None) };
         open.seek(space, from, until).next().map(|guard| open.row(guard)).transpose()
     }
 }

@@ -239,6 +239,17 @@ impl KeyedRows {
         })
     }
 
+    /// Whether the newest value is neither in memory nor known to be absent.
+    pub(super) fn needs_read(&self, table: &Table, row_key: &[u8]) -> bool {
+        key::with_plain(table, row_key, |key| {
+            let waits = |layer: &Layer| layer.get(key) != Lookup::Unknown;
+            self.held.may_hold(key)
+                && !waits(&self.newest)
+                && !self.frozen.as_deref().is_some_and(waits)
+                && !self.read.lock().rows.contains_key(key)
+        })
+    }
+
     /// Gets ready for a block. Of one that is not `undoable` it is worth knowing which keys the table holds, in at most `bytes_max`.
     pub(super) fn prepare(
         &mut self,

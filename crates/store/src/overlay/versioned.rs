@@ -85,6 +85,14 @@ impl VersionedRows {
         })
     }
 
+    /// Whether the newest value is neither in memory nor known to be absent.
+    pub(super) fn needs_read(&self, table: &Table, row_key: &[u8]) -> bool {
+        key::with_stem(table, row_key, |stem| {
+            let mut layers = [Some(&self.newest), self.frozen.as_deref()].into_iter().flatten();
+            self.held.may_hold(stem) && layers.all(|layer| layer.slot(stem).is_none())
+        })
+    }
+
     /// Sets (`Some`) or removes (`None`) a row in the open block.
     pub(crate) fn write(&mut self, table: &Table, row_key: &[u8], value: Option<&[u8]>) {
         let stored = match value {

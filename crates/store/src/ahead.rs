@@ -1,0 +1,119 @@
+//! Rows that the next block needs, read while the block before it is applied.
+//!
+//! A row that a view has never changes, so what was read ahead is exact as long as the view is the newest one; after a commit it is
+//! not used any more. What waits in memory comes before both, as for every read.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::engine::{Bytes, KnownRows, Space, View};
+use crate::overlay::ModuleOverlay;
+use crate::{ModuleId, StoreError, Table, TableKind, key, read_together};
+
+/// Groups of rows that are worth a thread that reads them.
+const READ_BY_ONE: usize = 32;
+/// Bytes of keys and values that are read ahead of a block, in sum: enough for 24,000 outputs, the most that a block spends.
+const BYTES_MAX: usize = 16 << 20;
+
+/// A row as the engine knows it.
+type EngineKey = (Space, Vec<u8>);
+
+/// Collects the keys of rows that a block will need.
+pub struct KeysAhead<'a> {
+    overlays: &'a BTreeMap<ModuleId, ModuleOverlay>,
+    groups: Vec<Vec<EngineKey>>,
+}
+
+impl<'a> KeysAhead<'a> {
+    pub(crate) fn new(overlays: &'a BTreeMap<ModuleId, ModuleOverlay>) -> Self {
+        Self { overlays, groups: Vec::new() }
+    }
+
+    /// Adds rows of Current, `WriteOnce` or Versioned tables, of the latter the newest values. The first one decides: the others
+    /// are read if the store has it, and none if it is known without a read.
+    ///
+    /// # Errors
+    /// A table is of another kind, or its module is not declared.
+    pub fn add(&mut self, rows: &[(&Table, &[u8])]) -> Result<(), StoreError> {
+        let Some((table, row_key)) = rows.first() else { return Ok(()) };
+        // A module without an overlay has applied no block since the start; it begins to read ahead with its second one.
+        let Some(overlay) = self.overlays.get(&table.module) else { return Ok(()) };
+        if overlay.needs_read(table, row_key)? {
+            self.groups.push(rows.iter().map(|(table, row_key)| engine_key(table, row_key)).collect());
+        }
+        Ok(())
+    }
+
+    /// To be read from `view`.
+    pub(crate) fn of_view(self, view: &View) -> ReadAhead {
+        ReadAhead { view: view.with_known(None), groups: self.groups }
+    }
+}
+
+fn engine_key(table: &Table, row_key: &[u8]) -> EngineKey {
+    let key = match table.kind {
+        TableKind::Versioned => key::newest(&key::stem(table, row_key)),
+        _ => key::plain(table, row_key),
+    };
+    (Space::of(table.placement), key)
+}
+
+/// What is to be read before the next block, by any thread.
+pub struct ReadAhead {
+    view: View,
+    groups: Vec<Vec<EngineKey>>,
+}
+
+impl ReadAhead {
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Reads the rows, on several threads where there are many. A row that cannot be read is left out, so that the block meets
+    /// the error itself; so are those beyond 16 MiB.
+    pub fn read(self) -> RowsAhead {
+        let left = AtomicUsize::new(BYTES_MAX);
+        let Ok(groups) =
+            read_together(&self.groups, READ_BY_ONE, |group| Ok::<_, Infallible>(self.group(group, &left)));
+        let mut rows = KnownRows::default();
+        for (group, found) in self.groups.into_iter().zip(groups) {
+            for ((space, key), value) in group.into_iter().zip(found) {
+                rows.insert(space, key, value);
+            }
+        }
+        RowsAhead { view: self.view, rows }
+    }
+
+    /// Values of the first rows of a group: all of them, or fewer where the first is absent, one cannot be read, or memory is used up.
+    fn group(&self, group: &[EngineKey], left: &AtomicUsize) -> Vec<Option<Bytes>> {
+        let mut found = Vec::with_capacity(group.len());
+        for (space, key) in group {
+            let Ok(value) = self.view.get(*space, key) else { break };
+            let bytes = key.len() + value.as_ref().map_or(0, |value| value.len());
+            if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_err() {
+                break;
+            }
+            let is_absent = value.is_none();
+            found.push(value);
+            if is_absent && found.len() == 1 {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// Rows that were read ahead, those that are known to be absent included.
+pub struct RowsAhead {
+    view: View,
+    rows: KnownRows,
+}
+
+impl RowsAhead {
+    /// The rows, if `view` shows the instant that they were read at.
+    pub(crate) fn of_view(self, view: &View) -> Option<KnownRows> {
+        self.view.is_as_of(view).then_some(self.rows)
+    }
+}
