@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 use std::panic::resume_unwind;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bitcoin::{BlockHash, OutPoint, Txid};
@@ -8,7 +8,7 @@ use paraffin_chain::{FetchPeriod, LocalChain};
 use paraffin_primitives::{BlockId, ConnectedBlock, Height};
 use paraffin_spans::{Span, Tracer};
 use paraffin_store::{
-    BlockRecord, KeyHashing, Module, ModuleGroup, ModuleId, ModuleSchema, ModuleWriter, RowsAhead, Store, Writer,
+    BlockRecord, KeyHashing, Module, ModuleGroup, ModuleId, ModuleSchema, ModuleWriter, ReadingAhead, Store, Writer,
 };
 
 use crate::IndexerError;
@@ -54,30 +54,8 @@ pub struct Indexer {
     /// Module that was last run again alone.
     pub(crate) rerun: Option<ModuleId>,
     last_commit: Instant,
-    ahead: Option<ReadingAhead>,
-}
-
-/// A thread that reads what a block will look for.
-struct ReadingAhead {
-    block: BlockId,
-    thread: Option<JoinHandle<RowsAhead>>,
-}
-
-impl ReadingAhead {
-    /// The rows, unless they are those of another block.
-    fn rows_of(mut self, block: BlockId) -> Option<RowsAhead> {
-        let rows = self.thread.take()?.join().ok()?;
-        (self.block == block).then_some(rows)
-    }
-}
-
-impl Drop for ReadingAhead {
-    fn drop(&mut self) {
-        // The thread keeps the store open.
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
+    /// The block that rows are being read for.
+    ahead: Option<(BlockId, ReadingAhead)>,
 }
 
 impl Indexer {
@@ -142,10 +120,18 @@ impl Indexer {
     /// # Errors
     /// A module or the store refused; the block leaves no trace.
     pub fn apply(&mut self, block: &ConnectedBlock) -> Result<(), IndexerError> {
-        self.apply_within(block, None, &Span::none())
+        self.apply_before(block, None)
     }
 
-    /// As [`Indexer::apply`], while rows that block `next` will look for are read, with its steps as children of `span`.
+    /// As [`Indexer::apply`], while rows that block `next` will look for are read. Another block may follow as well.
+    ///
+    /// # Errors
+    /// Those of [`Indexer::apply`].
+    pub fn apply_before(&mut self, block: &ConnectedBlock, next: Option<&ConnectedBlock>) -> Result<(), IndexerError> {
+        self.apply_within(block, next, &Span::none())
+    }
+
+    /// As [`Indexer::apply_before`], with its steps as children of `span`.
     pub(crate) fn apply_within(
         &mut self,
         block: &ConnectedBlock,
@@ -153,9 +139,9 @@ impl Indexer {
         span: &Span,
     ) -> Result<(), IndexerError> {
         let header = &block.block.header;
-        let ahead = self.ahead.take().and_then(|ahead| ahead.rows_of(block.id));
+        let ahead = self.ahead.take().filter(|(of, _)| *of == block.id);
         self.writer.begin_block(block.id, header.prev_blockhash, header.time)?;
-        self.writer.use_rows_ahead(ahead);
+        self.writer.use_rows_ahead(ahead.and_then(|(_, reading)| reading.rows()));
         if let Some(next) = next
             && let Err(error) = self.read_ahead(block, next)
         {
@@ -174,11 +160,7 @@ impl Indexer {
         let reads = self.writer.read_ahead(|keys| {
             self.modules.iter().try_for_each(|module| module.reads_ahead(next.id.height, &spent, keys))
         })?;
-        if !reads.is_empty() {
-            let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || reads.read());
-            // Without a thread the rows are read in their turn.
-            self.ahead = thread.ok().map(|thread| ReadingAhead { block: next.id, thread: Some(thread) });
-        }
+        self.ahead = reads.begin().map(|reading| (next.id, reading));
         Ok(())
     }
 

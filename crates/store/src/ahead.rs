@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
 
 use crate::engine::{Bytes, KnownRows, Space, View};
 use crate::overlay::ModuleOverlay;
@@ -15,6 +16,10 @@ use crate::{ModuleId, StoreError, Table, TableKind, key, read_together};
 const READ_BY_ONE: usize = 32;
 /// Bytes of keys and values that are read ahead of a block, in sum: enough for 24,000 outputs, the most that a block spends.
 const BYTES_MAX: usize = 16 << 20;
+
+/// Niceness of threads that read ahead: they work while the others wait. Waking for each row, they would interrupt these otherwise.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 19;
 
 /// A row as the engine knows it.
 type EngineKey = (Space, Vec<u8>);
@@ -71,6 +76,22 @@ impl ReadAhead {
         self.groups.is_empty()
     }
 
+    /// Reads the rows on a thread of its own, which takes no core from the others of the program. `None`: there is nothing to read, or the
+    /// system gives no thread.
+    pub fn begin(self) -> Option<ReadingAhead> {
+        if self.is_empty() {
+            return None;
+        }
+        let read = move || {
+            // Of a thread only on Linux.
+            #[cfg(target_os = "linux")]
+            let _ = rustix::process::nice(NICENESS);
+            self.read()
+        };
+        let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(read).ok()?;
+        Some(ReadingAhead(Some(thread)))
+    }
+
     /// Reads the rows, on several threads where there are many. A row that cannot be read is left out, so that the block meets
     /// the error itself; so are those beyond 16 MiB.
     pub fn read(self) -> RowsAhead {
@@ -102,6 +123,25 @@ impl ReadAhead {
             }
         }
         found
+    }
+}
+
+/// A thread that reads ahead.
+pub struct ReadingAhead(Option<JoinHandle<RowsAhead>>);
+
+impl ReadingAhead {
+    /// What it has read, when it has ended.
+    pub fn rows(mut self) -> Option<RowsAhead> {
+        self.0.take()?.join().ok()
+    }
+}
+
+impl Drop for ReadingAhead {
+    fn drop(&mut self) {
+        // It keeps the store open.
+        if let Some(thread) = self.0.take() {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -34,7 +34,7 @@ mod undo;
 mod version;
 mod writer;
 
-pub use ahead::{KeysAhead, ReadAhead, RowsAhead};
+pub use ahead::{KeysAhead, ReadAhead, ReadingAhead, RowsAhead};
 pub use earlier::EarlierTables;
 pub use engine::ReadCounts;
 pub use error::StoreError;

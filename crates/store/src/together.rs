@@ -3,8 +3,8 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Threads that read for one caller at most. They wait for the disk most of the time, so there are more of them than cores.
-const THREADS_MAX: usize = 8;
+/// Threads that read for one caller at most.
+const THREADS_MAX: usize = 4;
 
 /// Does `read` for every item, on several threads when there are at least `share` items for each of two, and returns the
 /// results, in order. A read of a table file waits for the disk, and a disk answers many reads at once sooner than one

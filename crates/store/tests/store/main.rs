@@ -1,6 +1,7 @@
 //! Tests of the store through its public interface.
 #![allow(clippy::unwrap_used)] // all of this is tests
 
+mod ahead;
 mod crash;
 mod earlier;
 mod full_disk;

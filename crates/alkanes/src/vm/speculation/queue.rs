@@ -1,14 +1,20 @@
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
 use super::{Attempt, Job};
+
+/// How long a message waits for its attempt under way; most take a tenth of it, the dearest that are run ahead ten times as long.
+const WAIT_MAX: Duration = Duration::from_millis(2);
 
 /// Jobs and what came of them, between the thread that processes a block and those beside it.
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
     waiting: Condvar,
+    /// A job has ended.
+    ended: Condvar,
 }
 
 #[derive(Default)]
@@ -25,9 +31,9 @@ struct State {
 
 /// What came of a job.
 pub(super) enum Taken {
-    /// Nothing yet.
+    /// No thread runs it.
     Nothing,
-    /// It ended without a result.
+    /// It ended without a result, or not in time.
     Failed,
     Attempt(Box<Attempt>),
 }
@@ -61,8 +67,8 @@ impl Queue {
         state.ended.clear();
     }
 
-    /// What came of the job at `position`. While another thread runs it, `help` runs the jobs that wait, but does not wait for that thread, which on
-    /// a busy machine may have no core. `is_eager`: it also runs the one at `position`. Jobs before that position are dropped.
+    /// What came of the job at `position`. While another thread runs it, `help` runs the jobs that wait. Then it waits for that thread, but not
+    /// long: on a busy machine it may have no core. `is_eager`: it also runs the one at `position`. Jobs before that position are dropped.
     pub(super) fn take(&self, position: usize, is_eager: bool, help: impl Fn(&Job) -> Option<Box<Attempt>>) -> Taken {
         let mut state = self.state.lock();
         state.waiting.retain(|job| job.position >= position);
@@ -85,7 +91,9 @@ impl Queue {
                     state = self.state.lock();
                     state.end(generation, job.position, attempt);
                 }
-                None => return Taken::Nothing,
+                // Running it here as well would take a core from that thread, which has done a part of it.
+                None if self.ended.wait_for(&mut state, WAIT_MAX).timed_out() => return Taken::Failed,
+                None => {}
             }
         }
     }
@@ -102,6 +110,7 @@ impl Queue {
             let attempt = run(&job);
             state = self.state.lock();
             state.end(generation, job.position, attempt);
+            self.ended.notify_one();
         }
     }
 

@@ -1,0 +1,162 @@
+//! Rows that are read before the block that looks for them.
+
+use bitcoin::BlockHash;
+use bitcoin::hashes::Hash as _;
+use paraffin_primitives::{BlockId, Height};
+use paraffin_store::{ModuleId, ModuleSchema, Placement, ReadAhead, Store, StoreError, Table, TableKind, Writer};
+
+use crate::model::options;
+
+const fn table(id: u8, name: &'static str, kind: TableKind) -> Table {
+    Table { module: ModuleId(3), id, name, kind, placement: Placement::Hashed }
+}
+
+const CURRENT: Table = table(0, "current", TableKind::Current);
+const ONCE: Table = table(1, "once", TableKind::WriteOnce);
+const VERSIONED: Table = table(2, "versioned", TableKind::Versioned);
+const LIST: Table = table(3, "list", TableKind::Sequence);
+const TABLES: [Table; 3] = [CURRENT, ONCE, VERSIONED];
+
+const SCHEMA: ModuleSchema =
+    ModuleSchema { id: ModuleId(3), name: "rows", version: 1, tables: &[CURRENT, ONCE, VERSIONED, LIST], reads: &[] };
+
+fn id(height: Height) -> BlockId {
+    let mut hash = [0xab; 32];
+    hash[..4].copy_from_slice(&height.to_be_bytes());
+    BlockId { height, hash: BlockHash::from_byte_array(hash) }
+}
+
+fn begin(writer: &mut Writer, height: Height) {
+    let previous = height.checked_sub(1).map_or(BlockHash::all_zeros(), |below| id(below).hash);
+    writer.begin_block(id(height), previous, height).unwrap();
+}
+
+/// Writes `value` under these keys into all tables that take keys, of `WriteOnce` where the key is new.
+fn put(writer: &mut Writer, keys: &[&[u8]], value: u8) {
+    let mut rows = writer.module(SCHEMA.id).unwrap();
+    for key in keys {
+        for table in TABLES {
+            if table.kind != TableKind::WriteOnce || rows.get(&table, key).unwrap().is_none() {
+                rows.put(&table, key, &[value]).unwrap();
+            }
+        }
+    }
+}
+
+/// What a module finds under a key, and the engine's point reads for it.
+fn get(store: &Store, writer: &mut Writer, key: &[u8]) -> ([Option<u8>; 3], u64) {
+    let rows = writer.module(SCHEMA.id).unwrap();
+    let before = store.reads().gets;
+    let found = TABLES.map(|table| rows.get(&table, key).unwrap().map(|value| value[0]));
+    (found, store.reads().gets - before)
+}
+
+fn ahead(writer: &Writer, keys: &[&[u8]]) -> ReadAhead {
+    writer
+        .read_ahead(|ahead| {
+            keys.iter().try_for_each(|key| TABLES.iter().try_for_each(|table| ahead.add(&[(table, key)])))
+        })
+        .unwrap()
+}
+
+/// A store with two keys after its first block, and its writer in the second.
+fn with_two_keys(folder: &std::path::Path) -> (Store, Writer) {
+    let store = Store::open(folder, &options(None), &[SCHEMA]).unwrap();
+    let mut writer = store.writer().unwrap();
+    begin(&mut writer, 0);
+    put(&mut writer, &[b"a", b"b"], 1);
+    writer.end_block().unwrap();
+    writer.commit(true).unwrap();
+    begin(&mut writer, 1);
+    (store, writer)
+}
+
+#[test]
+fn rows_that_were_read_ahead_need_no_read_and_those_in_memory_come_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, mut writer) = with_two_keys(folder.path());
+    let reads = ahead(&writer, &[b"a", b"b", b"c"]);
+    assert!(!reads.is_empty());
+    put(&mut writer, &[b"b", b"d"], 2);
+    let rows = reads.read();
+    writer.end_block().unwrap();
+    begin(&mut writer, 2);
+    writer.use_rows_ahead(Some(rows));
+    assert_eq!(get(&store, &mut writer, b"a"), ([Some(1); 3], 0));
+    assert_eq!(get(&store, &mut writer, b"b"), ([Some(2), Some(1), Some(2)], 0), "written since");
+    assert_eq!(get(&store, &mut writer, b"c"), ([None; 3], 0), "absent");
+    assert_eq!(get(&store, &mut writer, b"d"), ([Some(2); 3], 0), "new");
+    let (found, reads) = get(&store, &mut writer, b"e");
+    assert_eq!((found, reads > 0), ([None; 3], true), "was not read ahead");
+    // What waits in memory is not read ahead.
+    assert!(ahead(&writer, &[b"d"]).is_empty());
+    writer.end_block().unwrap();
+    begin(&mut writer, 3);
+    writer.use_rows_ahead(None);
+    let (found, reads) = get(&store, &mut writer, b"c");
+    assert_eq!((found, reads > 0), ([None; 3], true), "of the block before");
+}
+
+#[test]
+fn rows_that_were_read_before_a_commit_are_not_used_after_it() {
+    for is_run in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, mut writer) = with_two_keys(folder.path());
+        let rows = ahead(&writer, &[b"a", b"c"]).read();
+        put(&mut writer, &[b"a", b"c"], 2);
+        writer.end_block().unwrap();
+        if is_run {
+            writer.commit_sorted().unwrap();
+            writer.settle().unwrap();
+        } else {
+            writer.commit(false).unwrap();
+        }
+        begin(&mut writer, 2);
+        writer.use_rows_ahead(Some(rows));
+        assert_eq!(get(&store, &mut writer, b"a").0, [Some(2), Some(1), Some(2)], "{is_run}");
+        assert_eq!(get(&store, &mut writer, b"c").0, [Some(2); 3], "{is_run}");
+    }
+}
+
+#[test]
+fn a_commit_does_not_keep_rows_that_were_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, mut writer) = with_two_keys(folder.path());
+    let rows = ahead(&writer, &[b"a", b"c"]).read();
+    writer.use_rows_ahead(Some(rows));
+    put(&mut writer, &[b"a", b"c"], 2);
+    writer.end_block().unwrap();
+    writer.commit(false).unwrap();
+    begin(&mut writer, 2);
+    assert_eq!(get(&store, &mut writer, b"a").0, [Some(2), Some(1), Some(2)]);
+    assert_eq!(get(&store, &mut writer, b"c").0, [Some(2); 3]);
+}
+
+#[test]
+fn the_first_row_of_a_group_decides_whether_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, mut writer) = with_two_keys(folder.path());
+    put(&mut writer, &[b"d"], 2);
+    let before = store.reads().gets;
+    let group = |key: &[u8]| {
+        let add = |ahead: &mut paraffin_store::KeysAhead<'_>| ahead.add(&TABLES.each_ref().map(|table| (table, key)));
+        writer.read_ahead(add).unwrap()
+    };
+    let rows = [group(b"a"), group(b"c"), group(b"d")].map(ReadAhead::read);
+    // Three of the present key, one of the absent one, none of the one in memory.
+    assert_eq!(store.reads().gets - before, 4);
+    let [rows, ..] = rows;
+    writer.use_rows_ahead(Some(rows));
+    assert_eq!(get(&store, &mut writer, b"a"), ([Some(1); 3], 0));
+}
+
+#[test]
+fn rows_of_a_sequence_and_of_other_modules_are_not_read_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, mut writer) = with_two_keys(folder.path());
+    put(&mut writer, &[], 0);
+    let refused = writer.read_ahead(|ahead| ahead.add(&[(&LIST, &[0; 4])]));
+    assert!(matches!(refused.err(), Some(StoreError::WrongKind { .. } | StoreError::UnknownTable(_))));
+    let other = Table { module: ModuleId(9), ..CURRENT };
+    assert!(writer.read_ahead(|ahead| ahead.add(&[(&other, b"a")])).unwrap().is_empty());
+}
