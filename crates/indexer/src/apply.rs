@@ -331,35 +331,31 @@ fn connect_side_by_side(
         groups.iter().map(|group| group.iter().map(|module| module.schema().id).collect()).collect();
     let mut work: Vec<_> = groups.into_iter().zip(writer.module_groups(&ids)?).collect();
     let Some((last, mut last_rows)) = work.pop() else { return Ok(()) };
-    let outcomes = thread::scope(|scope| {
+    let failed = thread::scope(|scope| {
         let others: Vec<_> = work
             .into_iter()
             .map(|(modules, mut rows)| scope.spawn(move || connect_group(modules, block, &mut rows, span)))
             .collect();
-        let mut outcomes = vec![connect_group(last, block, &mut last_rows, span)];
-        outcomes.extend(others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))));
-        outcomes
+        let failed = connect_group(last, block, &mut last_rows, span);
+        let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        others.chain([failed]).flatten().min_by_key(|(module, _)| *module)
     });
-    let failed = outcomes.into_iter().filter_map(Result::err).min_by_key(|(module, _)| *module);
     failed.map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// Has the modules of a group apply a block one after the other.
-///
-/// # Errors
-/// The first that failed, with its error.
+/// Has the modules of a group apply a block one after the other; the first that failed, with its error.
 fn connect_group(
     modules: Vec<&mut Box<dyn Module>>,
     block: &ConnectedBlock,
     group: &mut ModuleGroup<'_>,
     span: &Span,
-) -> Result<(), (ModuleId, IndexerError)> {
-    for module in modules {
+) -> Option<(ModuleId, IndexerError)> {
+    modules.into_iter().find_map(|module| {
         let id = module.schema().id;
         let rows = group.module(id).map_err(IndexerError::from);
-        rows.and_then(|mut rows| connect_module(module, block, &mut rows, span)).map_err(|error| (id, error))?;
-    }
-    Ok(())
+        let connected = rows.and_then(|mut rows| connect_module(module, block, &mut rows, span));
+        connected.err().map(|error| (id, error))
+    })
 }
 
 /// The committed chain with the waiting blocks on top.
