@@ -151,6 +151,33 @@ fn the_first_row_of_a_group_decides_whether_the_others_are_read() {
 }
 
 #[test]
+fn no_more_than_sixteen_megabytes_are_read_ahead_and_the_rest_in_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
+    let mut writer = store.writer().unwrap();
+    begin(&mut writer, 0);
+    let value = vec![7; 1 << 20];
+    let mut rows = writer.module(SCHEMA.id).unwrap();
+    for number in 0..24_u8 {
+        rows.put(&CURRENT, &[number], &value).unwrap();
+    }
+    writer.end_block().unwrap();
+    writer.commit(true).unwrap();
+    begin(&mut writer, 1);
+    let add =
+        |ahead: &mut paraffin_store::KeysAhead<'_>| (0..24).try_for_each(|number| ahead.add(&[(&CURRENT, &[number])]));
+    let rows = writer.read_ahead(add).unwrap().read();
+    writer.use_rows_ahead(Some(rows));
+    let module = writer.module(SCHEMA.id).unwrap();
+    let before = store.reads().gets;
+    for number in 0..24_u8 {
+        assert_eq!(module.get(&CURRENT, &[number]).unwrap(), Some(value.clone()));
+    }
+    // A key takes bytes as well.
+    assert_eq!(store.reads().gets - before, 24 - 15);
+}
+
+#[test]
 fn rows_of_a_sequence_and_of_other_modules_are_not_read_ahead() {
     let folder = tempfile::tempdir().unwrap();
     let (_, mut writer) = with_two_keys(folder.path());
