@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::engine::{Bytes, KnownRows, Space, View};
@@ -16,10 +17,6 @@ use crate::{ModuleId, StoreError, Table, TableKind, key, read_together};
 const READ_BY_ONE: usize = 32;
 /// Bytes of keys and values that are read ahead of a block, in sum: enough for 24,000 outputs, the most that a block spends.
 const BYTES_MAX: usize = 16 << 20;
-
-/// Niceness of threads that read ahead: they work while the others wait. Waking for each row, they would interrupt these otherwise.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 19;
 
 /// A row as the engine knows it.
 type EngineKey = (Space, Vec<u8>);
@@ -52,7 +49,7 @@ impl<'a> KeysAhead<'a> {
 
     /// To be read from `view`.
     pub(crate) fn of_view(self, view: &View) -> ReadAhead {
-        ReadAhead { view: view.with_known(None), groups: self.groups }
+        ReadAhead { view: view.with_known(None), groups: self.groups, is_over: Arc::default() }
     }
 }
 
@@ -68,6 +65,7 @@ fn engine_key(table: &Table, row_key: &[u8]) -> EngineKey {
 pub struct ReadAhead {
     view: View,
     groups: Vec<Vec<EngineKey>>,
+    is_over: Arc<AtomicBool>,
 }
 
 impl ReadAhead {
@@ -76,20 +74,14 @@ impl ReadAhead {
         self.groups.is_empty()
     }
 
-    /// Reads the rows on a thread of its own, which takes no core from the others of the program. `None`: there is nothing to read, or the
-    /// system gives no thread.
+    /// Reads the rows on a thread of its own. `None`: there is nothing to read, or the system gives no thread.
     pub fn begin(self) -> Option<ReadingAhead> {
         if self.is_empty() {
             return None;
         }
-        let read = move || {
-            // Of a thread only on Linux.
-            #[cfg(target_os = "linux")]
-            let _ = rustix::process::nice(NICENESS);
-            self.read()
-        };
-        let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(read).ok()?;
-        Some(ReadingAhead(Some(thread)))
+        let is_over = Arc::clone(&self.is_over);
+        let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || self.read()).ok()?;
+        Some(ReadingAhead { is_over, thread: Some(thread) })
     }
 
     /// Reads the rows, on several threads where there are many. A row that cannot be read is left out, so that the block meets
@@ -110,6 +102,9 @@ impl ReadAhead {
     /// Values of the first rows of a group: all of them, or fewer where the first is absent, one cannot be read, or memory is used up.
     fn group(&self, group: &[EngineKey], left: &AtomicUsize) -> Vec<Option<Bytes>> {
         let mut found = Vec::with_capacity(group.len());
+        if self.is_over.load(Ordering::Relaxed) {
+            return found;
+        }
         for (space, key) in group {
             let Ok(value) = self.view.get(*space, key) else { break };
             let bytes = key.len() + value.as_ref().map_or(0, |value| value.len());
@@ -127,21 +122,27 @@ impl ReadAhead {
 }
 
 /// A thread that reads ahead.
-pub struct ReadingAhead(Option<JoinHandle<RowsAhead>>);
+pub struct ReadingAhead {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<RowsAhead>>,
+}
 
 impl ReadingAhead {
-    /// What it has read, when it has ended.
+    /// What it has read by now. It reads no more: the block reads the rest in its turn.
     pub fn rows(mut self) -> Option<RowsAhead> {
-        self.0.take()?.join().ok()
+        self.end()
+    }
+
+    fn end(&mut self) -> Option<RowsAhead> {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.take()?.join().ok()
     }
 }
 
 impl Drop for ReadingAhead {
     fn drop(&mut self) {
         // It keeps the store open.
-        if let Some(thread) = self.0.take() {
-            let _ = thread.join();
-        }
+        let _ = self.end();
     }
 }
 

@@ -151,6 +151,32 @@ fn the_first_row_of_a_group_decides_whether_the_others_are_read() {
 }
 
 #[test]
+fn a_reading_that_ends_early_leaves_the_rest_to_the_block_and_the_store_free() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
+    let mut writer = store.writer().unwrap();
+    let keys: Vec<[u8; 4]> = (0..2_000_u32).map(u32::to_be_bytes).collect();
+    let keys: Vec<&[u8]> = keys.iter().map(<[u8; 4]>::as_slice).collect();
+    begin(&mut writer, 0);
+    put(&mut writer, &keys, 1);
+    writer.end_block().unwrap();
+    writer.commit(true).unwrap();
+    begin(&mut writer, 1);
+    for wait in 0..6 {
+        let reading = ahead(&writer, &keys).begin().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        writer.use_rows_ahead(reading.rows());
+        for key in keys.iter().step_by(50) {
+            assert_eq!(get(&store, &mut writer, key).0, [Some(1); 3]);
+        }
+    }
+    assert!(ahead(&writer, &[]).begin().is_none());
+    let reading = ahead(&writer, &keys).begin();
+    drop((writer, store, reading));
+    assert!(Store::open(folder.path(), &options(None), &[SCHEMA]).is_ok());
+}
+
+#[test]
 fn no_more_than_sixteen_megabytes_are_read_ahead_and_the_rest_in_its_turn() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
