@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crate::engine::{Bytes, KnownRows, Space, View};
-use crate::overlay::ModuleOverlay;
+use crate::overlay::{ModuleOverlay, ROW_OVERHEAD};
 use crate::{ModuleId, StoreError, Table, TableKind, key, read_together};
 
 /// Groups of rows that are worth a thread that reads them.
 const READ_BY_ONE: usize = 32;
-/// Bytes of keys and values that are read ahead of a block, in sum: enough for 24,000 outputs, the most that a block spends.
+/// Bytes of rows that are read ahead of a block, in sum, with what each costs beside its key and value: some 80,000 short ones.
 const BYTES_MAX: usize = 16 << 20;
 
 /// A row as the engine knows it.
@@ -107,7 +107,9 @@ impl ReadAhead {
         }
         for (space, key) in group {
             let Ok(value) = self.view.get(*space, key) else { break };
-            let bytes = key.len() + value.as_ref().map_or(0, |value| value.len());
+            // A copy: a value of the engine keeps the whole block of its table file in memory.
+            let value = value.as_deref().map(Bytes::from);
+            let bytes = ROW_OVERHEAD as usize + key.len() + value.as_ref().map_or(0, |value| value.len());
             if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_err() {
                 break;
             }

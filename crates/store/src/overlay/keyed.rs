@@ -234,7 +234,8 @@ impl KeyedRows {
                 return Ok(owned(found.clone()));
             }
             let found = self.get_below(table, key, view)?;
-            self.read.lock().insert(Bytes::from(key), found.clone());
+            // A copy: a value of the engine keeps the whole block of its table file in memory.
+            self.read.lock().insert(Bytes::from(key), found.as_deref().map(Bytes::from));
             Ok(owned(found))
         })
     }
