@@ -85,7 +85,7 @@ impl ReadAhead {
     }
 
     /// Reads the rows, on several threads where there are many. A row that cannot be read is left out, so that the block meets
-    /// the error itself; so are those beyond 16 MiB.
+    /// the error itself. Nothing is read beyond 16 MiB.
     pub fn read(self) -> RowsAhead {
         let left = AtomicUsize::new(BYTES_MAX);
         let Ok(groups) =
@@ -111,6 +111,7 @@ impl ReadAhead {
             let value = value.as_deref().map(Bytes::from);
             let bytes = ROW_OVERHEAD as usize + key.len() + value.as_ref().map_or(0, |value| value.len());
             if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_err() {
+                self.is_over.store(true, Ordering::Relaxed);
                 break;
             }
             let is_absent = value.is_none();
