@@ -1,8 +1,11 @@
-//! The allocator of the program: that of the C library, except for large allocations, which are mappings of their own.
+//! The allocator of the program: jemalloc, except for large allocations, which are mappings of their own.
+//!
+//! jemalloc serves many threads from few locks and gives what was not used for ten seconds back to the system, by a thread of its
+//! own (`docs/decisions/0081-jemalloc.md`). It also serves the C libraries in the program.
 //!
 //! A new mapping is zero and takes no memory until it is touched, so that the memory of a contract (32 MiB, of which most touch a
-//! few pages) costs some microseconds. From a free piece of the heap it takes writing 32 MiB of zeros, some milliseconds,
-//! and the C library takes such a piece before it asks the system (`docs/decisions/0050-large-allocations.md`).
+//! few pages) costs some microseconds. From memory that was used before it takes writing 32 MiB of zeros, some milliseconds
+//! (`docs/decisions/0050-large-allocations.md`).
 
 #[cfg(target_os = "linux")]
 mod mapped;

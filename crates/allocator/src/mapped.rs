@@ -1,7 +1,8 @@
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
+use tikv_jemallocator::Jemalloc;
 
 /// From how many bytes on an allocation is a mapping of its own: the least memory of a contract.
 const LARGE_BYTES: usize = 32 << 20;
@@ -9,7 +10,7 @@ const LARGE_BYTES: usize = 32 << 20;
 /// Alignment that every mapping has: the smallest page of any processor.
 const PAGE_BYTES: usize = 4096;
 
-/// Allocates up to 32 MiB with [`System`] and maps what is larger.
+/// Allocates up to 32 MiB with [`Jemalloc`] and maps what is larger.
 #[derive(Debug, Clone, Copy)]
 pub struct Allocator;
 
@@ -26,15 +27,15 @@ fn map(size: usize) -> *mut u8 {
     mapped.map_or(ptr::null_mut(), <*mut _>::cast)
 }
 
-// SAFETY: an allocation is either one of `System`'s or a mapping of at least its size, aligned to a page, which stays until
+// SAFETY: an allocation is either one of `Jemalloc`'s or a mapping of at least its size, aligned to a page, which stays until
 // `dealloc` or a `realloc` that succeeds; `is_mapped` of its layout decides which. Nothing here panics or allocates.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_mapped(layout.size(), layout.align()) {
             return map(layout.size());
         }
-        // SAFETY: the caller's promises about the layout are those that `System` asks for.
-        unsafe { System.alloc(layout) }
+        // SAFETY: the caller's promises about the layout are those that `Jemalloc` asks for.
+        unsafe { Jemalloc.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -42,7 +43,7 @@ unsafe impl GlobalAlloc for Allocator {
             return map(layout.size());
         }
         // SAFETY: as in `alloc`.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { Jemalloc.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, allocated: *mut u8, layout: Layout) {
@@ -52,14 +53,14 @@ unsafe impl GlobalAlloc for Allocator {
             let _ = unsafe { munmap(allocated.cast(), layout.size()) };
             return;
         }
-        // SAFETY: the layout is that of the allocation, which is one of `System`'s.
-        unsafe { System.dealloc(allocated, layout) }
+        // SAFETY: the layout is that of the allocation, which is one of `Jemalloc`'s.
+        unsafe { Jemalloc.dealloc(allocated, layout) }
     }
 
     unsafe fn realloc(&self, allocated: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         match (is_mapped(layout.size(), layout.align()), is_mapped(new_size, layout.align())) {
-            // SAFETY: the allocation is one of `System`'s and stays one; the rest the caller promises.
-            (false, false) => unsafe { System.realloc(allocated, layout, new_size) },
+            // SAFETY: the allocation is one of `Jemalloc`'s and stays one; the rest the caller promises.
+            (false, false) => unsafe { Jemalloc.realloc(allocated, layout, new_size) },
             (true, true) => {
                 // SAFETY: the allocation is a whole mapping of its size; one that has moved is not used at its old address.
                 let moved = unsafe { mremap(allocated.cast(), layout.size(), new_size, MremapFlags::MAYMOVE) };

@@ -2,8 +2,8 @@
 //! server, from the same table as `esplora_*`.
 
 use bytes::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
-use hyper::{HeaderMap, Method, StatusCode};
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Method, StatusCode};
 use serde_json::json;
 
 use super::esplora::{self, Answer, Fault, Outcome};

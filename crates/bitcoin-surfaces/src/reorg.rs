@@ -6,7 +6,7 @@
 
 use std::future::ready;
 
-use hyper::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::json;
 use serde_json::value::RawValue;
 

@@ -8,7 +8,7 @@ use paraffin_chain::{FetchPeriod, LocalChain};
 use paraffin_primitives::{BlockId, ConnectedBlock, Height};
 use paraffin_spans::{Span, Tracer};
 use paraffin_store::{
-    BlockRecord, KeyHashing, Module, ModuleGroup, ModuleId, ModuleSchema, ModuleWriter, ReadingAhead, Store, Writer,
+    BlockRecord, KeyHashing, Module, ModuleId, ModuleTurn, ModuleWriter, ReadingAhead, Store, Writer,
 };
 
 use crate::IndexerError;
@@ -219,22 +219,30 @@ impl Indexer {
         }
     }
 
-    /// Modules of which none reads another work at the same time.
+    /// Has all modules apply the block, or one.
     fn connect_modules(
         &mut self,
         block: &ConnectedBlock,
         only: Option<ModuleId>,
         span: &Span,
     ) -> Result<(), IndexerError> {
-        let is_wanted = |schema: &ModuleSchema| only.is_none_or(|only| only == schema.id);
-        let wanted: Vec<&mut Box<dyn Module>> =
-            self.modules.iter_mut().filter(|module| is_wanted(&module.schema())).collect();
-        if block.block.txdata.len() >= SIDE_BY_SIDE_MIN && only.is_none() {
-            return connect_side_by_side(&mut self.writer, groups(wanted), block, span);
+        if let Some(only) = only {
+            let wanted = self.modules.iter_mut().filter(|module| module.schema().id == only);
+            for module in wanted {
+                let mut rows = self.writer.module(only)?;
+                connect_module(module, block, &mut rows, span)?;
+            }
+            return Ok(());
         }
-        for module in wanted {
-            let mut rows = self.writer.module(module.schema().id)?;
-            connect_module(module, block, &mut rows, span)?;
+        let mut modules: Vec<&mut Box<dyn Module>> = self.modules.iter_mut().collect();
+        modules.sort_by_key(|module| module.schema().id);
+        let ids: Vec<ModuleId> = modules.iter().map(|module| module.schema().id).collect();
+        let parts = modules.into_iter().zip(self.writer.turns(&ids)?);
+        if block.block.txdata.len() >= SIDE_BY_SIDE_MIN {
+            return connect_side_by_side(parts.collect(), block, span);
+        }
+        for (module, turn) in parts {
+            turn.apply(|rows| connect_module(module, block, rows, span))?;
         }
         Ok(())
     }
@@ -305,56 +313,24 @@ fn connect_module(
     })
 }
 
-/// Puts each module with those that it reads, and with those that read it, in their order.
-fn groups(modules: Vec<&mut Box<dyn Module>>) -> Vec<Vec<&mut Box<dyn Module>>> {
-    let mut groups: Vec<Vec<&mut Box<dyn Module>>> = Vec::new();
-    for module in modules {
-        let reads = module.schema().reads;
-        let is_read = |group: &mut Vec<&mut Box<dyn Module>>| group.iter().any(|of| reads.contains(&of.schema().id));
-        let mut group: Vec<_> = groups.extract_if(.., is_read).flatten().collect();
-        group.push(module);
-        group.sort_by_key(|module| module.schema().id);
-        groups.push(group);
-    }
-    groups
-}
-
-/// Has groups of modules apply a block, each group on a thread of its own. When several fail, the error is that of the first module
-/// in order.
+/// Has modules apply a block, each on a thread of its own; they wait for one that they read when they read of it. When several
+/// fail, the error is that of the first one in order: those that read it fail with it.
 fn connect_side_by_side(
-    writer: &mut Writer,
-    groups: Vec<Vec<&mut Box<dyn Module>>>,
+    parts: Vec<(&mut Box<dyn Module>, ModuleTurn<'_>)>,
     block: &ConnectedBlock,
     span: &Span,
 ) -> Result<(), IndexerError> {
-    let ids: Vec<Vec<ModuleId>> =
-        groups.iter().map(|group| group.iter().map(|module| module.schema().id).collect()).collect();
-    let mut work: Vec<_> = groups.into_iter().zip(writer.module_groups(&ids)?).collect();
-    let Some((last, mut last_rows)) = work.pop() else { return Ok(()) };
-    let failed = thread::scope(|scope| {
-        let others: Vec<_> = work
-            .into_iter()
-            .map(|(modules, mut rows)| scope.spawn(move || connect_group(modules, block, &mut rows, span)))
-            .collect();
-        let failed = connect_group(last, block, &mut last_rows, span);
+    thread::scope(|scope| {
+        let connect = |(module, turn): (&mut Box<dyn Module>, ModuleTurn<'_>)| {
+            turn.apply(|rows| connect_module(module, block, rows, span))
+        };
+        let mut parts = parts.into_iter();
+        // The first one reads none, so the others have begun before anything is waited for.
+        let first = parts.next();
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || connect(part))).collect();
+        let first = first.map_or(Ok(()), connect);
         let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        others.chain([failed]).flatten().min_by_key(|(module, _)| *module)
-    });
-    failed.map_or(Ok(()), |(_, error)| Err(error))
-}
-
-/// Has the modules of a group apply a block one after the other; the first that failed, with its error.
-fn connect_group(
-    modules: Vec<&mut Box<dyn Module>>,
-    block: &ConnectedBlock,
-    group: &mut ModuleGroup<'_>,
-    span: &Span,
-) -> Option<(ModuleId, IndexerError)> {
-    modules.into_iter().find_map(|module| {
-        let id = module.schema().id;
-        let rows = group.module(id).map_err(IndexerError::from);
-        let connected = rows.and_then(|mut rows| connect_module(module, block, &mut rows, span));
-        connected.err().map(|error| (id, error))
+        std::iter::once(first).chain(others).collect()
     })
 }
 

@@ -1,6 +1,7 @@
-//! Modules that read no other one apply a large block concurrently, with the same rows as one by one.
+//! Modules apply a large block concurrently, with the same rows as one by one; one that reads another waits for it when it reads.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Barrier};
 
@@ -31,8 +32,14 @@ struct Writing {
     reads: &'static [ModuleId],
     /// Waits for the others, which come as well only when they have threads of their own.
     meeting: Option<Arc<Barrier>>,
-    /// Refuses the block of this height.
-    refused: Option<u32>,
+    /// Fails at the block of this height.
+    failure: Option<(u32, Failure)>,
+}
+
+#[derive(Clone, Copy)]
+enum Failure {
+    Refusal,
+    Panic,
 }
 
 impl Module for Writing {
@@ -48,8 +55,12 @@ impl Module for Writing {
         if let Some(meeting) = &self.meeting {
             meeting.wait();
         }
-        if self.refused == Some(block.id.height) {
-            return Err(ModuleError::Block(format!("{} refuses", self.schema().name)));
+        match self.failure.filter(|(height, _)| *height == block.id.height) {
+            Some((_, Failure::Refusal)) => {
+                return Err(ModuleError::Block(format!("{} refuses", self.schema().name)));
+            }
+            Some((_, Failure::Panic)) => panic!("{} panics", self.schema().name),
+            None => {}
         }
         for row in 0..block.block.txdata.len() as u32 * ROWS {
             let mixed = (row ^ block.id.height).wrapping_mul(0x9e37_79b9) % 5_000;
@@ -90,12 +101,14 @@ fn chain(transactions: u32) -> Vec<ConnectedBlock> {
     blocks
 }
 
-fn modules(meeting: Option<&Arc<Barrier>>, refused: &[(u8, u32)]) -> Vec<Box<dyn Module>> {
+/// The four modules; `failing` names a module, the height of a block, and what happens there. With `meet` each waits in every block until
+/// the others have begun it.
+fn modules(meet: bool, failing: &[(u8, u32, Failure)]) -> Vec<Box<dyn Module>> {
+    let meeting = meet.then(|| Arc::new(Barrier::new(4)));
     let module = |number: u8| -> Box<dyn Module> {
-        let is_reader = number == 4;
-        let refused = refused.iter().find(|(module, _)| *module == number).map(|(_, height)| *height);
-        let meeting = meeting.filter(|_| !is_reader).map(Arc::clone);
-        Box::new(Writing { number, reads: if is_reader { &[ModuleId(2)] } else { &[] }, meeting, refused })
+        let failure = failing.iter().find(|(module, ..)| *module == number).map(|(_, height, what)| (*height, *what));
+        let reads: &[ModuleId] = if number == 4 { &[ModuleId(2)] } else { &[] };
+        Box::new(Writing { number, reads, meeting: meeting.clone(), failure })
     };
     (1..=4).map(module).collect()
 }
@@ -115,7 +128,7 @@ fn content(indexer: &mut Indexer) -> [[u8; 32]; 2] {
 
 /// Rows of the store when the modules of a block run one after the other.
 fn one_by_one(folder: &Path, blocks: &[ConnectedBlock]) -> [[u8; 32]; 2] {
-    let mut modules = modules(None, &[]);
+    let mut modules = modules(false, &[]);
     let schemas: Vec<ModuleSchema> = modules.iter().map(|module| module.schema()).collect();
     let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
     let store = Store::open(folder, &options, &schemas).unwrap();
@@ -133,12 +146,12 @@ fn one_by_one(folder: &Path, blocks: &[ConnectedBlock]) -> [[u8; 32]; 2] {
 }
 
 #[test]
-fn modules_that_read_no_other_meet_in_a_block_and_leave_the_rows_of_one_by_one() {
+fn modules_meet_in_a_block_and_leave_the_rows_of_one_by_one() {
     let blocks = chain(200);
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let expected = one_by_one(folders[0].path(), &blocks);
-    // The three would wait for one another for ever if they had one thread.
-    let mut indexer = indexer(folders[1].path(), modules(Some(&Arc::new(Barrier::new(3))), &[]));
+    // They would wait for one another for ever if one began when another has ended.
+    let mut indexer = indexer(folders[1].path(), modules(true, &[]));
     for block in &blocks {
         indexer.apply(block).unwrap();
     }
@@ -154,7 +167,8 @@ fn a_block_that_several_modules_refuse_leaves_no_trace_and_names_the_first() {
     let blocks = chain(200);
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let expected = one_by_one(folders[0].path(), &blocks[..3]);
-    let mut indexer = indexer(folders[1].path(), modules(None, &[(3, 3), (2, 3)]));
+    let failing = [(3, 3, Failure::Refusal), (2, 3, Failure::Refusal)];
+    let mut indexer = indexer(folders[1].path(), modules(true, &failing));
     for block in &blocks[..3] {
         indexer.apply(block).unwrap();
     }
@@ -163,12 +177,22 @@ fn a_block_that_several_modules_refuse_leaves_no_trace_and_names_the_first() {
     assert_eq!(content(&mut indexer), expected);
 }
 
+/// The reader would wait for ever for a module that ended without a word.
+#[test]
+fn a_module_that_panics_ends_the_wait_of_the_one_that_reads_it() {
+    let blocks = chain(200);
+    let folder = tempfile::tempdir().unwrap();
+    let mut indexer = indexer(folder.path(), modules(true, &[(2, 0, Failure::Panic)]));
+    let panic = catch_unwind(AssertUnwindSafe(|| indexer.apply(&blocks[0]))).unwrap_err();
+    assert_eq!(panic.downcast_ref::<String>().unwrap(), "second panics");
+}
+
 #[test]
 fn a_small_block_takes_one_thread() {
     let blocks = chain(20);
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let expected = one_by_one(folders[0].path(), &blocks);
-    let mut indexer = indexer(folders[1].path(), modules(None, &[]));
+    let mut indexer = indexer(folders[1].path(), modules(false, &[]));
     for block in &blocks {
         indexer.apply(block).unwrap();
     }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_prices::{BitcoinPrices, PricePoint, PriceReport, UsdPrice};
 use paraffin_primitives::{Height, Network};
 use paraffin_store::{Snapshot, StoreError};

@@ -5,7 +5,6 @@
 
 mod account_file;
 mod accounts;
-mod arenas;
 mod bridge;
 mod call;
 mod client;
@@ -69,10 +68,7 @@ pub fn run(program: &'static Program) -> ExitCode {
         Command::VerifyTool { arguments } => return paraffin_verify::run_tool(arguments),
         Command::VerifyConfine { arguments } => return paraffin_verify::run_confined(arguments),
         Command::LuaWorker { arguments } => return scripts::work(arguments),
-        command => {
-            arenas::settle(command);
-            protect::protect(command);
-        }
+        command => protect::protect(command),
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
         Ok(runtime) => runtime,

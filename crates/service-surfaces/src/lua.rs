@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_access::{AccessError, ClientNet, ScriptHash, ScriptLimits, ScriptOwner};
 use paraffin_lua::{CallError, Host, NotRun, Outcome, Script, ScriptError, ScriptFuture, is_callable};
 use schemars::JsonSchema;

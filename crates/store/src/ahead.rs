@@ -86,7 +86,9 @@ impl ReadAhead {
 
     /// Reads the rows, on several threads where there are many. A row that cannot be read is left out, so that the block meets
     /// the error itself. Nothing is read beyond 16 MiB.
-    pub fn read(self) -> RowsAhead {
+    pub fn read(mut self) -> RowsAhead {
+        // Rows that are near one another are in the same blocks of filters, indexes and rows, and are then read one after the other.
+        self.groups.sort_unstable();
         let left = AtomicUsize::new(BYTES_MAX);
         let Ok(groups) =
             read_together(&self.groups, READ_BY_ONE, |group| Ok::<_, Infallible>(self.group(group, &left)));

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use paraffin_primitives::Height;
 
 use crate::engine::View;
-use crate::overlay::ModuleOverlay;
 use crate::reading::Reading;
 use crate::snapshot::wrong_kind;
+use crate::turn::EarlierOverlay;
 use crate::{ModuleId, Row, StoreError, Table, TableKind};
 
 /// The tables of earlier modules as of the end of the block being applied.
@@ -17,7 +17,7 @@ use crate::{ModuleId, Row, StoreError, Table, TableKind};
 /// or one of a Sequence may be one that a later block wrote: its key has to say to which block it belongs, or its value has to.
 #[derive(Clone, Copy)]
 pub struct EarlierTables<'a> {
-    pub(crate) overlays: &'a [(ModuleId, &'a ModuleOverlay)],
+    pub(crate) overlays: &'a [(ModuleId, EarlierOverlay<'a>)],
     pub(crate) view: &'a Arc<View>,
     pub(crate) height: Height,
 }
@@ -31,8 +31,8 @@ impl EarlierTables<'_> {
     /// Versioned: the value as of the end of the block being applied. `WriteOnce`, Sequence: the value.
     ///
     /// # Errors
-    /// The table is of another kind, or of a module that the reader's schema does not name; the disk cannot be read, or the
-    /// store is damaged.
+    /// The table is of another kind, or of a module that the reader's schema does not name or that could not apply the block; the
+    /// disk cannot be read, or the store is damaged.
     pub fn get(&self, table: &Table, row_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         match table.kind {
             TableKind::Versioned => self.reading(table)?.get_at(table, row_key, self.height),
@@ -56,6 +56,6 @@ impl EarlierTables<'_> {
     fn reading(&self, table: &Table) -> Result<Reading<'_>, StoreError> {
         let found = self.overlays.iter().find(|(module, _)| *module == table.module);
         let (_, overlay) = found.ok_or(StoreError::UnknownTable(table.name))?;
-        Ok(Reading { overlay, view: self.view, height: self.height })
+        Ok(Reading { overlay: overlay.wait()?, view: self.view, height: self.height })
     }
 }

@@ -129,6 +129,9 @@ pub enum StoreError {
         /// Newest block of the store.
         tip: Height,
     },
+    /// A module that is read has failed at the block being applied; its own error says why.
+    #[error("a module whose rows are read here could not apply the block")]
+    EarlierFailed,
     /// No such module is declared.
     #[error("module number {0} is not declared")]
     UnknownModule(u8),

@@ -30,6 +30,7 @@ pub mod snapshot_file;
 mod store;
 mod table;
 mod together;
+mod turn;
 mod undo;
 mod version;
 mod writer;
@@ -48,7 +49,8 @@ pub use snapshot::{IsOver, Snapshot, SnapshotMark};
 pub use store::{SpaceStats, Store, StoreStats};
 pub use table::{Module, ModuleError, ModuleId, ModuleSchema, Placement, Table, TableKind};
 pub use together::read_together;
-pub use writer::{ModuleGroup, Writer};
+pub use turn::ModuleTurn;
+pub use writer::Writer;
 
 /// An owned row: key without the table prefix, value.
 pub type Row = (Vec<u8>, Vec<u8>);

@@ -9,6 +9,7 @@ use crate::key::KEY_LEN_MAX;
 use crate::overlay::{ModuleOverlay, TableRows};
 use crate::reading::Reading;
 use crate::snapshot::wrong_kind;
+use crate::turn::EarlierOverlay;
 use crate::{EarlierTables, ModuleId, Row, StoreError, Table, TableKind};
 
 /// Greatest length of a value, bytes.
@@ -18,7 +19,7 @@ pub const VALUE_LEN_MAX: usize = 64 * 1024 * 1024;
 pub struct ModuleWriter<'a> {
     pub(crate) overlay: &'a mut ModuleOverlay,
     /// Tables of the modules that its schema declares as read.
-    pub(crate) earlier: Vec<(ModuleId, &'a ModuleOverlay)>,
+    pub(crate) earlier: Vec<(ModuleId, EarlierOverlay<'a>)>,
     pub(crate) view: &'a Arc<View>,
     pub(crate) height: Height,
 }
@@ -29,7 +30,8 @@ impl ModuleWriter<'_> {
         self.height
     }
 
-    /// The tables of the modules that this one's schema declares as read, as of the end of the block being applied.
+    /// The tables of the modules that this one's schema declares as read, as of the end of the block being applied. Reads wait for
+    /// a module that is still applying it.
     pub fn earlier(&self) -> EarlierTables<'_> {
         EarlierTables { overlays: &self.earlier, view: self.view, height: self.height }
     }

@@ -14,8 +14,9 @@ use crate::overlay::{BlockEnd, ModuleOverlay, ROW_OVERHEAD};
 use crate::record::{ModuleEntry, ModuleState, StoredBlock, UNDONE_MAX, UndoneBlock, decode_number, meta_key};
 use crate::snapshot::{Published, stored_block, undone_blocks};
 use crate::store::Inner;
+use crate::turn::EarlierOverlay;
 use crate::undo::{self, UndoWriter};
-use crate::{BlockRecord, ModuleId, ModuleSchema, ModuleWriter, StoreError, key};
+use crate::{BlockRecord, ModuleId, ModuleSchema, ModuleTurn, ModuleWriter, StoreError, key};
 
 /// Undo records of at most this many blocks are removed by one commit, beside twice the blocks that it adds.
 const PRUNED_BLOCKS_MIN: usize = 16;
@@ -215,38 +216,30 @@ impl Writer {
         let (schema, height) = self.prepare_module(module)?;
         let mut overlays = self.overlays.range_mut(..=module);
         let (_, overlay) = overlays.next_back().ok_or(StoreError::UnknownModule(module.0))?;
-        let earlier =
-            overlays.filter(|(id, _)| schema.reads.contains(id)).map(|(id, overlay)| (*id, &*overlay)).collect();
+        let earlier = overlays.filter(|(id, _)| schema.reads.contains(id));
+        let earlier = earlier.map(|(id, overlay)| (*id, EarlierOverlay::Applied(overlay))).collect();
         Ok(ModuleWriter { overlay, earlier, view: &self.view, height })
     }
 
-    /// Rows of groups of modules in the block begun; the groups may be written at the same time. A module is in one of them, with
-    /// all modules whose rows it reads.
+    /// The parts of `modules` in the block begun, in the order of their numbers; they may be applied at the same time.
     ///
     /// # Errors
-    /// Those of [`Self::module`], or a module reads rows of one that is not in its group.
-    pub fn module_groups(&mut self, groups: &[Vec<ModuleId>]) -> Result<Vec<ModuleGroup<'_>>, StoreError> {
-        let mut parts: Vec<(BTreeMap<ModuleId, ModuleSchema>, Height)> = Vec::with_capacity(groups.len());
-        for group in groups {
-            let (mut schemas, mut height) = (BTreeMap::new(), 0);
-            for module in group {
-                let (schema, open) = self.prepare_module(*module)?;
-                if schema.reads.iter().any(|read| !group.contains(read)) {
-                    return Err(StoreError::Misuse("a module is in one group with those that it reads"));
-                }
-                schemas.insert(*module, schema);
-                height = open;
+    /// Those of [`Self::module`], or a module reads rows of one that is missing.
+    pub fn turns(&mut self, modules: &[ModuleId]) -> Result<Vec<ModuleTurn<'_>>, StoreError> {
+        let mut prepared: BTreeMap<ModuleId, (ModuleSchema, Height)> = BTreeMap::new();
+        for module in modules {
+            let (schema, height) = self.prepare_module(*module)?;
+            if schema.reads.iter().any(|read| !modules.contains(read)) {
+                return Err(StoreError::Misuse("a module applies a block together with those that it reads"));
             }
-            parts.push((schemas, height));
+            prepared.insert(*module, (schema, height));
         }
-        let view = &self.view;
-        let mut overlays: BTreeMap<ModuleId, &mut ModuleOverlay> =
-            self.overlays.iter_mut().map(|(id, overlay)| (*id, overlay)).collect();
-        let group = |(schemas, height): (BTreeMap<ModuleId, ModuleSchema>, Height)| {
-            let overlays = schemas.keys().filter_map(|id| Some((*id, overlays.remove(id)?))).collect();
-            ModuleGroup { schemas, overlays, view, height }
-        };
-        Ok(parts.into_iter().map(group).collect())
+        let mut turns = Vec::with_capacity(prepared.len());
+        for (id, overlay) in &mut self.overlays {
+            let Some((schema, height)) = prepared.get(id) else { continue };
+            turns.push(ModuleTurn::after(&turns, schema, overlay, &self.view, *height));
+        }
+        Ok(turns)
     }
 
     /// What is to be read before the next block, among the keys that `collect` adds; the block begun is the one before it.
@@ -666,29 +659,6 @@ impl Writer {
             return Err(StoreError::Misuse("ended blocks wait in the writer: commit them first"));
         }
         Ok(())
-    }
-}
-
-/// Modules of the block begun that are written one after the other, while other groups are.
-pub struct ModuleGroup<'a> {
-    schemas: BTreeMap<ModuleId, ModuleSchema>,
-    overlays: BTreeMap<ModuleId, &'a mut ModuleOverlay>,
-    view: &'a Arc<View>,
-    height: Height,
-}
-
-impl ModuleGroup<'_> {
-    /// Rows of one of the modules; those that it reads must have applied the block.
-    ///
-    /// # Errors
-    /// The module is not of this group.
-    pub fn module(&mut self, module: ModuleId) -> Result<ModuleWriter<'_>, StoreError> {
-        let unknown = || StoreError::UnknownModule(module.0);
-        let reads = self.schemas.get(&module).ok_or_else(unknown)?.reads;
-        let mut overlays = self.overlays.range_mut(..=module);
-        let (_, overlay) = overlays.next_back().ok_or_else(unknown)?;
-        let earlier = overlays.filter(|(id, _)| reads.contains(id)).map(|(id, overlay)| (*id, &**overlay)).collect();
-        Ok(ModuleWriter { overlay, earlier, view: self.view, height: self.height })
     }
 }
 

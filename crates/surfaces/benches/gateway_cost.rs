@@ -49,6 +49,10 @@ use tokio::net::TcpListener;
 
 use load::{CONNECTIONS, Rate, load, median, post};
 
+/// That of the program, for all servers of the bench and for the client.
+#[global_allocator]
+static ALLOCATOR: paraffin_allocator::Allocator = paraffin_allocator::Allocator;
+
 const BAR: f64 = 0.85;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"btc_getblockcount","params":[]}"#;
 

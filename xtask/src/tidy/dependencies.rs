@@ -57,29 +57,34 @@ fn third_party(root: &str) -> Result<BTreeMap<String, String>, String> {
 fn named_once(files: &[SourceFile]) -> Vec<Finding> {
     let (manifests, mut findings) = manifests(files);
     for (folder, manifest) in &manifests {
-        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let entries = manifest.get(section).and_then(toml::Value::as_table);
-            for (name, value) in entries.into_iter().flatten() {
-                let inherited = value.get("workspace").and_then(toml::Value::as_bool) == Some(true);
-                if !inherited {
-                    let what =
-                        format!("`{name}` does not take its version from the root: write `{name}.workspace = true`");
-                    findings.push(Finding::whole(&format!("{folder}/Cargo.toml"), what));
-                }
+        for (name, value) in sections(manifest).flatten() {
+            let inherited = value.get("workspace").and_then(toml::Value::as_bool) == Some(true);
+            if !inherited {
+                let what = format!("`{name}` does not take its version from the root: write `{name}.workspace = true`");
+                findings.push(Finding::whole(&format!("{folder}/Cargo.toml"), what));
             }
         }
     }
     findings
 }
 
+/// The tables of dependencies of a manifest, those for target platforms included.
+fn sections(manifest: &toml::Table) -> impl Iterator<Item = &toml::Table> {
+    let per_target = manifest.get("target").and_then(toml::Value::as_table);
+    let per_target = per_target.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    std::iter::once(manifest).chain(per_target).flat_map(|table| {
+        let names = ["dependencies", "dev-dependencies", "build-dependencies"];
+        names.into_iter().filter_map(|section| table.get(section)?.as_table())
+    })
+}
+
 /// A crate that the root names and no member uses is left over.
 fn used(wanted: &BTreeMap<String, String>, files: &[SourceFile]) -> Vec<Finding> {
     let (manifests, _) = manifests(files);
     let renamed = renamed(files);
-    let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
     let taken: BTreeSet<&String> = manifests
         .iter()
-        .flat_map(|(_, manifest)| sections.iter().filter_map(|section| manifest.get(*section)?.as_table()))
+        .flat_map(|(_, manifest)| sections(manifest))
         .flat_map(toml::Table::keys)
         .map(|name| renamed.get(name).unwrap_or(name))
         .collect();
@@ -205,6 +210,8 @@ mod tests {
     fn an_unused_crate_is_found() {
         let manifest = "[dependencies]\nbytes.workspace = true\n[dev-dependencies]\nhyper.workspace = true\n";
         assert_eq!(texts(&used(&wanted(), &[sample("crates/store/Cargo.toml", manifest)])), [""; 0]);
+        let per_target = manifest.replace("[dependencies]", "[target.'cfg(unix)'.dependencies]");
+        assert_eq!(texts(&used(&wanted(), &[sample("crates/store/Cargo.toml", &per_target)])), [""; 0]);
         assert_eq!(used(&wanted(), &[sample("crates/store/Cargo.toml", "[dependencies]\n")]).len(), 2);
         let root = ROOT.replace("hyper = { ", "web = { package = \"hyper\", ");
         let files = [sample("Cargo.toml", &root), sample("crates/store/Cargo.toml", &manifest.replace("hyper", "web"))];
@@ -213,9 +220,11 @@ mod tests {
 
     #[test]
     fn a_version_outside_the_root_manifest_is_found() {
-        let manifest = "[dependencies]\nbytes = \"1\"\nhyper.workspace = true\n";
-        let findings = named_once(&[sample("crates/store/Cargo.toml", manifest)]);
-        assert_eq!(texts(&findings).len(), 1);
-        assert!(texts(&findings)[0].contains("`bytes`"));
+        for section in ["dependencies", "target.'cfg(unix)'.dependencies"] {
+            let manifest = format!("[{section}]\nbytes = \"1\"\nhyper.workspace = true\n");
+            let findings = named_once(&[sample("crates/store/Cargo.toml", &manifest)]);
+            assert_eq!(texts(&findings).len(), 1);
+            assert!(texts(&findings)[0].contains("`bytes`"));
+        }
     }
 }

@@ -74,6 +74,9 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
 /// Crates that cannot do without `unsafe`: each has lints of its own (docs/decisions/0050).
 const UNSAFE: &[&str] = &["crates/allocator"];
 
+/// Libraries that serve HTTP: surfaces answer through the gateway, which alone knows connections (docs/decisions/0076).
+const SERVERS: &[&str] = &["hyper", "hyper-util", "axum", "tower-service"];
+
 /// The page that explains the crates.
 const PAGE: &str = "ARCHITECTURE.md";
 
@@ -101,9 +104,19 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
                 findings.push(Finding::whole(&path, format!("the package of crate {name} is called {PREFIX}{name}")));
             }
             findings.extend(imports(name, &path, manifest));
+            findings.extend(servers(name, &path, manifest));
         }
     }
     findings
+}
+
+/// Surfaces know statuses and verbs, of the crate `http`, and no server.
+fn servers(name: &str, path: &str, manifest: &toml::Table) -> Vec<Finding> {
+    let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else { return Vec::new() };
+    let named = SERVERS.iter().filter(|server| name.ends_with("surfaces") && dependencies.contains_key(**server));
+    named
+        .map(|server| Finding::whole(path, format!("crate {name} answers through the gateway: no `{server}`")))
+        .collect()
 }
 
 fn imports(name: &str, path: &str, manifest: &toml::Table) -> Vec<Finding> {
@@ -282,6 +295,18 @@ mod tests {
     fn an_unknown_crate_and_an_import_by_xtask_are_findings() {
         assert!(judge("crates/unlisted", "")[0].contains("has no layer"));
         assert!(judge("xtask", "[dependencies]\nparaffin-store.workspace = true\n")[0].contains("outside the layers"));
+    }
+
+    #[test]
+    fn a_surface_that_names_a_server_is_a_finding() {
+        let names = |section: &str| format!("[{section}]\nhyper.workspace = true\nhttp.workspace = true\n");
+        let found = judge("crates/price-surfaces", &names("dependencies"));
+        assert_eq!(
+            found,
+            ["crates/price-surfaces/Cargo.toml: crate price-surfaces answers through the gateway: no `hyper`"]
+        );
+        assert_eq!(judge("crates/surfaces", &names("dev-dependencies")), [""; 0]);
+        assert_eq!(judge("crates/gateway", &names("dependencies")), [""; 0]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use hyper::Method;
+use http::Method;
 use paraffin_electrum::{Api, Caller as Client, ElectrumSettings, Sessions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 

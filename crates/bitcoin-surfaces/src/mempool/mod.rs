@@ -7,7 +7,7 @@ mod stream;
 
 use std::sync::Arc;
 
-use hyper::Method;
+use http::Method;
 use paraffin_mempool::Mempool;
 
 use self::methods::MEMPOOL;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_mempool::{Mempool, ObserveError, Refused};
 use serde::Deserialize;
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bitcoin::hex::DisplayHex as _;
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_ordinals_index::brc20::{BalancesDigest, Brc20Index};
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::Snapshot;

@@ -1,6 +1,6 @@
 //! Versions and height of the index, as plain text.
 
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_ordinals_index::brc20::TABLES_VERSION;
 use schemars::JsonSchema;
 use serde::Deserialize;

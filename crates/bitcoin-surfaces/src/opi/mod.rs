@@ -11,7 +11,7 @@ mod proxied;
 mod render;
 mod tokens;
 
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_ordinals_index::OPI_SERVER;
 use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError, MODULE};
 use paraffin_primitives::Height;

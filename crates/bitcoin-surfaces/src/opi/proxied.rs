@@ -1,6 +1,6 @@
 //! Answers of a server of OPI, in our own envelope and with our own errors.
 
-use hyper::StatusCode;
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -4,8 +4,8 @@ use data_encoding::BASE64;
 use std::collections::BTreeMap;
 
 use bitcoin::BlockHash;
-use hyper::StatusCode;
-use hyper::header::HeaderValue;
+use http::StatusCode;
+use http::header::HeaderValue;
 use ordinals::Sat;
 use paraffin_ordinals_index::reader::{InscriptionQuery, OutputKind, RuneQuery};
 use paraffin_primitives::Height;

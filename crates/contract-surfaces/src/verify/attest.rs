@@ -1,6 +1,6 @@
 //! Attestations: an admin states the source of a module.
 
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_verify::{Attestation, sha256_hex};
 use schemars::JsonSchema;
 use serde::Deserialize;

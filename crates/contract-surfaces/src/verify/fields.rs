@@ -1,6 +1,6 @@
 //! Fields of a submission or attestation: unknown ones, nulls and empty texts are dropped; a wrong type is 422.
 
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_primitives::AlkaneId;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};

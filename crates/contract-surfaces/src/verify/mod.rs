@@ -7,7 +7,7 @@ mod submit;
 
 use std::sync::Arc;
 
-use hyper::{Method, StatusCode};
+use http::{Method, StatusCode};
 use paraffin_alkanes::views;
 use paraffin_primitives::AlkaneId;
 use paraffin_verify::Verifier;

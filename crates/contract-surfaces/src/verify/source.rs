@@ -1,8 +1,8 @@
 //! The source of a contract: its record, its tree, and single files.
 
 use data_encoding::BASE64;
-use hyper::StatusCode;
-use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::StatusCode;
+use http::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use paraffin_primitives::AlkaneId;
 use paraffin_verify::{
     Attestation, HowBuilt, Node, ReadError, Record, SourceFile, Verdict, entrypoint, nodes, sha256_hex,

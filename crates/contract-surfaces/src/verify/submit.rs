@@ -1,6 +1,6 @@
 //! Submissions and the runs that follow from them.
 
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_access::time_text;
 use paraffin_verify::{FailureCode, Outcome, Program, Run, SectionComparison, Stage, Submission, SubmitError, Verdict};
 use schemars::JsonSchema;

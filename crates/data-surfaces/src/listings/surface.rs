@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/udf/…`, `/v4/<KEY>/dexscreener/…` and `/v4/<KEY>/coingecko/…`: markets in the formats of listing services
 //! (docs/listings.md). The routes are declared beside this file.
 
-use hyper::Method;
+use http::Method;
 use serde_json::json;
 
 use paraffin_gateway::errors::ApiError;

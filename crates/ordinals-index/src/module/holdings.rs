@@ -11,8 +11,7 @@ use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 use super::runes::SharedList;
 use crate::error::ReadError;
 use crate::rows::{
-    Arrival, Held, HeldInscription, Location, SharedRunes, delete_whole, encode_shared, get_whole, put_whole,
-    shared_entries,
+    Held, HeldInscription, Location, SharedRunes, delete_whole, encode_shared, get_whole, put_whole, shared_entries,
 };
 use crate::tables::{HELD, LOCATIONS, SHARED_RUNES, outpoint_key};
 
@@ -144,9 +143,9 @@ fn write_locations(
     inscriptions: &[HeldInscription],
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), ReadError> {
-    for HeldInscription { sequence, offset, arrival } in inscriptions {
-        if let Some(Arrival { moves, is_burned }) = *arrival {
-            let location = Location { outpoint, offset: *offset, moves, is_burned };
+    for HeldInscription { sequence, offset, moves, arrival } in inscriptions {
+        if let Some(is_burned) = *arrival {
+            let location = Location { outpoint, offset: *offset, moves: *moves, is_burned };
             rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
         }
     }

@@ -23,7 +23,7 @@ use crate::error::ReadError;
 use crate::event::{Destination, EnvelopeFields, EventKind, InscriptionEvent, InscriptionId};
 use crate::parameters::{Parameters, unbound_outpoint};
 use crate::rows::{
-    Arrival, Fields, HeldInscription, HighestFees, InscriptionRow, Location, RevealedRow, put_varint, sequence_of,
+    Fields, HeldInscription, HighestFees, InscriptionRow, Location, RevealedRow, put_varint, sequence_of,
 };
 use crate::tables::{
     BLESSED, CHILD_COUNTS, CHILDREN, CURSED, IDS, INSCRIBED_SATS, INSCRIPTIONS, LOCATIONS, LOST, NOWHERE, REVEALED,
@@ -267,10 +267,7 @@ impl<'a> BlockInscriptions<'a> {
         for (index, input) in (0u32..).zip(&current.transaction.input) {
             for held in holdings.take_inscriptions(&input.previous_output) {
                 let offset = paid_in.saturating_add(held.offset);
-                let moves = match held.arrival {
-                    Some(arrival) => arrival.moves,
-                    None => location(rows, held.sequence)?.moves,
-                };
+                let moves = held.moves;
                 let id = if self.wants_moves(moves) { Some(inscription(rows, held.sequence)?.id) } else { None };
                 floating.push(Flotsam { offset, origin: Origin::Old { sequence: held.sequence, moves, id } });
                 if reveals {
@@ -384,8 +381,8 @@ impl<'a> BlockInscriptions<'a> {
             rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
             rows.put(&NOWHERE, &nowhere_key(LOST, sequence), &[])?;
         } else {
-            let arrival = Some(Arrival { moves, is_burned: location_after.is_burned() });
-            let held = HeldInscription { sequence, offset: location_after.offset, arrival };
+            let arrival = Some(location_after.is_burned());
+            let held = HeldInscription { sequence, offset: location_after.offset, moves, arrival };
             holdings.put_inscription(location_after.outpoint, held);
         }
         Ok(())
@@ -480,11 +477,6 @@ impl<'a> BlockInscriptions<'a> {
         });
         Some(self.events.len() - 1)
     }
-}
-
-fn location(rows: &ModuleWriter<'_>, sequence: u32) -> Result<Location, ReadError> {
-    let row = rows.get(&LOCATIONS, &sequence.to_be_bytes())?.ok_or_else(|| ReadError::missing(&LOCATIONS))?;
-    Location::decode(&row).map_err(ReadError::of(&LOCATIONS))
 }
 
 /// Whether a reinscription is cursed. A sat whose only inscription is cursed or vindicated takes one more without a curse.

@@ -26,15 +26,10 @@ pub(crate) struct HeldInscription {
     pub(crate) sequence: u32,
     /// Sats of the output before it.
     pub(crate) offset: u64,
-    /// Set when the block that is being applied moved it here; not part of the row.
-    pub(crate) arrival: Option<Arrival>,
-}
-
-/// The rest of the location of an inscription, beside its satpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Arrival {
+    /// As in its location, which then need not be read when it moves on.
     pub(crate) moves: u32,
-    pub(crate) is_burned: bool,
+    /// Set when the block that is being applied moved it here: whether that burned it. Not part of the row.
+    pub(crate) arrival: Option<bool>,
 }
 
 /// The first entries of a list of balances that outputs of one transaction share: a row of table `shared_runes`.
@@ -52,11 +47,11 @@ pub(crate) struct SharedRunes {
 /// Row of table `held`: what an unspent output holds.
 ///
 /// ```text
-/// inscription count | distance of the sequence number from the one before, offset … | block, tx, amount …
+/// inscription count | distance of the sequence number from the one before, offset, moves … | block, tx, amount …
 ///                   | and, where some are shared: 0, 1, txid (32), entries
 /// ```
 ///
-/// An output may hold millions of inscriptions, most of them numbered in a row, for two bytes each.
+/// An output may hold millions of inscriptions, most of them numbered in a row, for three bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Held {
     /// In any order; a row has them in that of their numbers.
@@ -89,6 +84,7 @@ impl Held {
         for held in inscriptions {
             put_varint(&mut bytes, held.sequence.saturating_sub(before));
             put_varint(&mut bytes, held.offset);
+            put_varint(&mut bytes, held.moves);
             before = held.sequence;
         }
         for (id, amount) in &self.runes {
@@ -118,10 +114,10 @@ impl Held {
         let mut sequence = 0u32;
         for _ in 0..count {
             sequence = sequence.checked_add(fields.varint()?).ok_or(RowError("a number is out of range"))?;
-            let offset = fields.varint()?;
+            let (offset, moves) = (fields.varint()?, fields.varint()?);
             if held.inscriptions.len() <= limit {
                 ensure_memory(may_keep(INSCRIPTION_BYTES))?;
-                held.inscriptions.push(HeldInscription { sequence, offset, arrival: None });
+                held.inscriptions.push(HeldInscription { sequence, offset, moves, arrival: None });
             }
         }
         while !fields.is_empty() {
@@ -188,14 +184,14 @@ mod tests {
     proptest! {
         #[test]
         fn rows_come_back_as_they_were(
-            inscriptions in proptest::collection::btree_map(any::<u32>(), any::<u64>(), 0..5),
+            inscriptions in proptest::collection::btree_map(any::<u32>(), any::<(u64, u32)>(), 0..5),
             runes in proptest::collection::btree_map((1..u64::MAX, any::<u32>()), any::<u128>(), 0..5),
             shared in proptest::option::of((any::<[u8; 32]>(), any::<u32>())),
             ranges in proptest::collection::vec((0..u64::MAX / 2, 0..u64::MAX / 2), 0..5),
             noise in proptest::collection::vec(any::<u8>(), 0..60),
         ) {
             let mut held = Held {
-                inscriptions: inscriptions.into_iter().rev().map(|(sequence, offset)| HeldInscription { sequence, offset, arrival: None }).collect(),
+                inscriptions: inscriptions.into_iter().rev().map(|(sequence, (offset, moves))| HeldInscription { sequence, offset, moves, arrival: None }).collect(),
                 runes: runes.into_iter().map(|((block, tx), amount)| (RuneId { block, tx }, amount)).collect(),
                 shared: None,
             };

@@ -12,8 +12,8 @@ use bitcoin::{OutPoint, Txid};
 
 pub(crate) use self::entry::InscriptionRow;
 pub(crate) use self::held::{
-    Arrival, Held, HeldInscription, INSCRIPTION_BYTES, RUNE_BYTES, SharedRunes, decode_ranges, encode_ranges,
-    encode_shared, shared_entries,
+    Held, HeldInscription, INSCRIPTION_BYTES, RUNE_BYTES, SharedRunes, decode_ranges, encode_ranges, encode_shared,
+    shared_entries,
 };
 pub(crate) use self::location::Location;
 pub(crate) use self::parts::{PART_BYTES_MAX, append, delete_whole, get_whole, put_whole};

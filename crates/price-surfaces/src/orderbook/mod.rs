@@ -8,7 +8,7 @@ mod stream;
 use std::future::ready;
 use std::sync::Arc;
 
-use hyper::{Method, StatusCode};
+use http::{Method, StatusCode};
 use paraffin_orderbook::{EventError, Figures, IngestError, Orderbook, StreamState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

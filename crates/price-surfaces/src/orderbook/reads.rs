@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hyper::StatusCode;
+use http::StatusCode;
 use paraffin_orderbook::{EventsError, EventsPage, MarketRecord, Snapshot, checksum_text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ mod socket;
 
 use std::sync::Arc;
 
-use hyper::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::json;
 
 use self::query::Question;

@@ -1,7 +1,7 @@
 //! The subscription of a request, from its query and `Last-Event-ID`.
 
-use hyper::HeaderMap;
-use hyper::header::HeaderName;
+use http::HeaderMap;
+use http::header::HeaderName;
 use paraffin_events::{Cursor, Filter, Kind};
 use serde::Deserialize;
 
@@ -104,7 +104,7 @@ fn list_of<'a>(filter: &'a mut Filter, name: &str) -> Option<&'a mut Vec<String>
 
 #[cfg(test)]
 mod tests {
-    use hyper::header::HeaderValue;
+    use http::header::HeaderValue;
 
     use super::*;
 

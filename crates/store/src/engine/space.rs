@@ -11,7 +11,7 @@ use super::merges::idle_strategy;
 use crate::Placement;
 
 /// A keyspace of the engine. The numbers are on disk (undo records).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Space {
     /// Most of all rows.

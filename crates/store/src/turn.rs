@@ -1,0 +1,95 @@
+//! Modules that apply a block at the same time, each of which waits for one that it reads only when it reads of it.
+
+use std::sync::{Arc, OnceLock};
+
+use paraffin_primitives::Height;
+
+use crate::engine::View;
+use crate::overlay::ModuleOverlay;
+use crate::{ModuleId, ModuleSchema, ModuleWriter, StoreError};
+
+/// The tables of a module that another one reads.
+#[derive(Clone, Copy)]
+pub(crate) enum EarlierOverlay<'a> {
+    /// It has applied the block.
+    Applied(&'a ModuleOverlay),
+    /// It may still be at it.
+    Awaited(&'a (dyn Awaited + 'a)),
+}
+
+impl<'a> EarlierOverlay<'a> {
+    /// The tables, once the module has applied the block.
+    pub(crate) fn wait(self) -> Result<&'a ModuleOverlay, StoreError> {
+        match self {
+            Self::Applied(overlay) => Ok(overlay),
+            Self::Awaited(outcome) => outcome.wait().ok_or(StoreError::EarlierFailed),
+        }
+    }
+}
+
+/// What becomes of a module's part of a block. A trait, so that those who wait need not name how long the tables live.
+pub(crate) trait Awaited: Sync {
+    /// Waits for the end; `None` when the module failed.
+    fn wait(&self) -> Option<&ModuleOverlay>;
+}
+
+/// Set when the module has ended, to its tables if it has applied the block.
+pub(crate) struct Outcome<'a>(OnceLock<Option<&'a ModuleOverlay>>);
+
+impl Awaited for Outcome<'_> {
+    fn wait(&self) -> Option<&ModuleOverlay> {
+        *self.0.wait()
+    }
+}
+
+/// A module's part of the block begun, which may be applied while others are: reads of the tables of earlier modules wait until
+/// those have ended. Parts are to be taken up in the order of their modules, or each by a thread of its own; else a part waits for
+/// one that never begins.
+pub struct ModuleTurn<'a> {
+    module: ModuleId,
+    /// `None` once it has ended.
+    overlay: Option<&'a mut ModuleOverlay>,
+    outcome: Arc<Outcome<'a>>,
+    /// Those that the module's schema declares as read.
+    earlier: Vec<(ModuleId, Arc<Outcome<'a>>)>,
+    view: &'a Arc<View>,
+    height: Height,
+}
+
+impl<'a> ModuleTurn<'a> {
+    /// The part of a module, behind the parts of those before it.
+    pub(crate) fn after(
+        turns: &[Self],
+        schema: &ModuleSchema,
+        overlay: &'a mut ModuleOverlay,
+        view: &'a Arc<View>,
+        height: Height,
+    ) -> Self {
+        let earlier = turns.iter().filter(|turn| schema.reads.contains(&turn.module));
+        let earlier = earlier.map(|turn| (turn.module, Arc::clone(&turn.outcome))).collect();
+        let outcome = Arc::new(Outcome(OnceLock::new()));
+        Self { module: schema.id, overlay: Some(overlay), outcome, earlier, view, height }
+    }
+
+    /// Has `connect` apply the block. Those who wait for the module go on afterwards, with an error when it failed or panicked.
+    ///
+    /// # Errors
+    /// That of `connect`.
+    pub fn apply<E>(mut self, connect: impl FnOnce(&mut ModuleWriter<'_>) -> Result<(), E>) -> Result<(), E> {
+        let Some(overlay) = &mut self.overlay else { return Ok(()) };
+        let earlier = self.earlier.iter().map(|(id, outcome)| (*id, EarlierOverlay::Awaited(&**outcome))).collect();
+        connect(&mut ModuleWriter { overlay, earlier, view: self.view, height: self.height })?;
+        if let Some(overlay) = self.overlay.take() {
+            // Set nowhere else but when this is dropped.
+            let _ = self.outcome.0.set(Some(overlay));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for ModuleTurn<'_> {
+    fn drop(&mut self) {
+        // Nothing changes where the module has applied the block.
+        let _ = self.outcome.0.set(None);
+    }
+}
