@@ -96,3 +96,23 @@ fn alignments_beyond_a_page_are_kept() {
     assert_eq!(aligned.as_ptr().addr() % 16384, 0);
     assert!(aligned.iter().all(|part| part.0.iter().all(|byte| *byte == 3)));
 }
+
+/// Names of the threads of this process.
+fn threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let name = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.unwrap().path().join("comm"));
+    tasks.map(|task| name(task).unwrap_or_default().trim().to_owned()).collect()
+}
+
+#[test]
+fn jemalloc_has_a_thread_only_once_it_is_asked_for() {
+    let _alone = alone();
+    let of_jemalloc = || threads().iter().filter(|name| *name == "jemalloc_bg_thd").count();
+    assert_eq!(of_jemalloc(), 0, "{:?}", threads());
+    paraffin_allocator::give_back_when_idle().unwrap();
+    let begun = Instant::now();
+    while of_jemalloc() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", threads());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

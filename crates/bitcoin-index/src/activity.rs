@@ -196,22 +196,19 @@ pub(crate) fn script_activities(
     width: PrefixWidth,
     keys: &[ScriptKey],
 ) -> Result<Vec<ScriptActivity>, ReadError> {
-    let mut numbers = Vec::new();
-    for key in keys {
-        numbers.append(&mut history_numbers(rows, width, key)?);
-    }
+    let histories = read_together(keys, READ_BY_ONE, |key| history_numbers(rows, width, key))?;
+    let mut numbers: Vec<u32> = histories.into_iter().flatten().collect();
     numbers.sort_unstable();
     numbers.dedup();
 
     let owners = Owners::new(keys);
     let mut activities: Vec<ScriptActivity> = keys.iter().map(|_| ScriptActivity::default()).collect();
     let mut positions: HashMap<Funding, (usize, usize)> = HashMap::new();
-    let mut cursor = PageCursor::default();
     let mut participants = Vec::new();
-    for number in numbers {
-        let transaction = cursor.transaction(rows, number)?;
+    let mut visit = |number: u32, page: &[u8]| {
+        let transaction = transaction_in(number, page)?;
         if is_superseded(rows, &transaction)? {
-            continue;
+            return Ok(());
         }
         participants.clear();
         for funding in transaction.inputs().flatten() {
@@ -234,7 +231,10 @@ pub(crate) fn script_activities(
         for owner in &participants {
             activities[*owner].totals.tx_count += 1;
         }
-    }
+        Ok(())
+    };
+    let number = |number: &u32| *number;
+    visit_pages(rows, &numbers, number, |numbers, page| numbers.iter().try_for_each(|number| visit(*number, page)))?;
     Ok(activities)
 }
 

@@ -6,25 +6,25 @@ use std::time::Duration;
 use paraffin_primitives::Network;
 
 /// Offsets in the chain, in thousandths of its bytes, and the cost of a megabyte up to the next offset, in thousandths of the mean of the
-/// whole: `benches/results/2026-11-29-large-20-rows-ahead.csv`, all modules, caches of 256 MiB.
+/// whole: `benches/results/2026-11-29-large-20-modules-wait.csv`, all modules, caches of 256 MiB.
 const COSTS: [(u32, u32); 12] = [
-    (0, 290),
-    (100, 349),
-    (200, 398),
-    (300, 449),
-    (500, 481),
-    (700, 941),
-    (800, 1877),
-    (850, 1867),
-    (900, 3382),
-    (920, 3523),
-    (950, 4743),
-    (980, 5668),
+    (0, 378),
+    (100, 451),
+    (200, 504),
+    (300, 601),
+    (500, 555),
+    (700, 806),
+    (800, 1692),
+    (850, 1582),
+    (900, 2973),
+    (920, 2947),
+    (950, 4753),
+    (980, 5043),
 ];
 
-/// The mean cost of a megabyte is `A + B * ln(megabytes)` milliseconds, by that measurement (19,307 MB, 84.8 ms) and one of 2,898 MB
-/// (50.3 ms), with caches of 256 MiB.
-const MEAN_MS: (f64, f64) = (-94.8, 18.19);
+/// The mean cost of a megabyte is `A + B * ln(megabytes)` milliseconds, by that measurement (19,307 MB, 64.8 ms) and one of 2,898 MB
+/// (40.4 ms), with caches of 256 MiB.
+const MEAN_MS: (f64, f64) = (-62.5, 12.90);
 /// Measured imports deviate by at most this share, and other machines are slower or faster: so a range is reported.
 const SPREAD: (f64, f64) = (0.7, 1.6);
 
@@ -85,7 +85,7 @@ mod tests {
 
     /// What the measured chain took up to a share of its bytes, by its own rows.
     fn measured() -> Vec<(f64, f64)> {
-        let rows = include_str!("../../../benches/results/2026-11-29-large-20-rows-ahead.csv");
+        let rows = include_str!("../../../benches/results/2026-11-29-large-20-modules-wait.csv");
         let rows = rows.lines().filter(|line| !line.starts_with('#') && !line.starts_with("seconds"));
         let rows: Vec<(f64, f64)> = rows
             .map(|line| {

@@ -68,7 +68,13 @@ pub fn run(program: &'static Program) -> ExitCode {
         Command::VerifyTool { arguments } => return paraffin_verify::run_tool(arguments),
         Command::VerifyConfine { arguments } => return paraffin_verify::run_confined(arguments),
         Command::LuaWorker { arguments } => return scripts::work(arguments),
-        command => protect::protect(command),
+        command => {
+            // Not above: those confine themselves, and must have one thread.
+            if let Err(error) = paraffin_allocator::give_back_when_idle() {
+                eprintln!("paraffin: memory that was used once is given back late: error {error} of the allocator");
+            }
+            protect::protect(command);
+        }
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
         Ok(runtime) => runtime,

@@ -42,14 +42,22 @@ impl Awaited for Outcome<'_> {
     }
 }
 
+/// Ends the wait of those who read the module: with nothing, unless it has applied the block by then.
+struct End<'a>(Arc<Outcome<'a>>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.0.set(None);
+    }
+}
+
 /// A module's part of the block begun, which may be applied while others are: reads of the tables of earlier modules wait until
 /// those have ended. Parts are to be taken up in the order of their modules, or each by a thread of its own; else a part waits for
 /// one that never begins.
 pub struct ModuleTurn<'a> {
     module: ModuleId,
-    /// `None` once it has ended.
-    overlay: Option<&'a mut ModuleOverlay>,
-    outcome: Arc<Outcome<'a>>,
+    overlay: &'a mut ModuleOverlay,
+    end: End<'a>,
     /// Those that the module's schema declares as read.
     earlier: Vec<(ModuleId, Arc<Outcome<'a>>)>,
     view: &'a Arc<View>,
@@ -66,30 +74,20 @@ impl<'a> ModuleTurn<'a> {
         height: Height,
     ) -> Self {
         let earlier = turns.iter().filter(|turn| schema.reads.contains(&turn.module));
-        let earlier = earlier.map(|turn| (turn.module, Arc::clone(&turn.outcome))).collect();
-        let outcome = Arc::new(Outcome(OnceLock::new()));
-        Self { module: schema.id, overlay: Some(overlay), outcome, earlier, view, height }
+        let earlier = earlier.map(|turn| (turn.module, Arc::clone(&turn.end.0))).collect();
+        let end = End(Arc::new(Outcome(OnceLock::new())));
+        Self { module: schema.id, overlay, end, earlier, view, height }
     }
 
     /// Has `connect` apply the block. Those who wait for the module go on afterwards, with an error when it failed or panicked.
     ///
     /// # Errors
     /// That of `connect`.
-    pub fn apply<E>(mut self, connect: impl FnOnce(&mut ModuleWriter<'_>) -> Result<(), E>) -> Result<(), E> {
-        let Some(overlay) = &mut self.overlay else { return Ok(()) };
-        let earlier = self.earlier.iter().map(|(id, outcome)| (*id, EarlierOverlay::Awaited(&**outcome))).collect();
-        connect(&mut ModuleWriter { overlay, earlier, view: self.view, height: self.height })?;
-        if let Some(overlay) = self.overlay.take() {
-            // Set nowhere else but when this is dropped.
-            let _ = self.outcome.0.set(Some(overlay));
-        }
+    pub fn apply<E>(self, connect: impl FnOnce(&mut ModuleWriter<'_>) -> Result<(), E>) -> Result<(), E> {
+        let Self { overlay, end, earlier, view, height, .. } = self;
+        let earlier = earlier.iter().map(|(id, outcome)| (*id, EarlierOverlay::Awaited(&**outcome))).collect();
+        connect(&mut ModuleWriter { overlay: &mut *overlay, earlier, view, height })?;
+        let _ = end.0.0.set(Some(overlay));
         Ok(())
-    }
-}
-
-impl Drop for ModuleTurn<'_> {
-    fn drop(&mut self) {
-        // Nothing changes where the module has applied the block.
-        let _ = self.outcome.0.set(None);
     }
 }

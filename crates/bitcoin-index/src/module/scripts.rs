@@ -3,10 +3,10 @@ use std::collections::HashMap;
 use bitcoin::hashes::Hash;
 use bitcoin::{Script, TxOut, Txid};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{KeyHashing, ModuleError, ModuleWriter};
+use paraffin_store::{KeyHashing, ModuleError, ModuleWriter, read_together};
 
 use super::history_bounds::HistoryBounds;
-use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
+use crate::activity::{READ_BY_ONE, RowSource, busy_totals, script_activities, script_activity};
 use crate::error::ReadError;
 use crate::rows::{
     Funding, HistoryRow, PrefixWidth, ScriptTotals, UnspentRow, encode_spender, history_key, history_value, spend_key,
@@ -117,12 +117,9 @@ impl<'a> BlockScripts<'a> {
                 None => {}
             }
         }
-        let mut busy = Vec::new();
-        for script in to_count {
-            if has_busy_history(rows, width, script)? {
-                busy.push(ScriptKey::from_script(script.script));
-            }
-        }
+        let are_busy = read_together(&to_count, READ_BY_ONE, |script| has_busy_history(rows, width, script))?;
+        let busy = to_count.iter().zip(are_busy).filter(|(_, is_busy)| *is_busy);
+        let busy: Vec<ScriptKey> = busy.map(|(script, _)| ScriptKey::from_script(script.script)).collect();
         make_busy(rows, width, &busy)
     }
 
