@@ -5,6 +5,7 @@ mod digest;
 
 use bitcoin::OutPoint;
 use paraffin_primitives::{ConnectedBlock, Height};
+use paraffin_store::ModuleId;
 
 pub use digest::EffectsPart;
 
@@ -39,6 +40,11 @@ pub trait Engine: Send {
         block: &ConnectedBlock,
         state: &dyn StateReader,
     ) -> Result<BlockEffects, Halt>;
+
+    /// A module that must have applied a block before the engine runs it.
+    fn follows(&self) -> Option<ModuleId> {
+        None
+    }
 
     /// Whether its effects hold all of the state that the native engine reads. What an engine leaves out that follows another
     /// program, the native engine would miss.

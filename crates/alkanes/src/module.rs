@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::{ConnectedBlock, Height, Network};
-use paraffin_store::{KeyHashing, KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, StoreError};
+use paraffin_store::{KeyHashing, KeysAhead, Module, ModuleError, ModuleId, ModuleSchema, ModuleWriter, StoreError};
 
 use self::holdings::Holdings;
 use self::outputs::SpentOutputs;
@@ -68,6 +68,10 @@ impl Module for AlkanesModule {
             keys.add(&[(&OUTPUTS, &key), (&SHEETS, &key), (&BASE_SHEETS, &key)])?;
         }
         Ok(())
+    }
+
+    fn follows(&self) -> Option<ModuleId> {
+        self.engine.follows()
     }
 
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {

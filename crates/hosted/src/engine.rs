@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use paraffin_alkanes::{BlockEffects, Engine, Halt, StateReader};
 use paraffin_primitives::{ConnectedBlock, Height};
-use paraffin_store::Store;
+use paraffin_store::{ModuleId, Store};
 
 use crate::layout::{LayoutError, Translated, translate};
 use crate::module::{halted, run_block};
@@ -99,6 +99,11 @@ impl From<Unreadable> for Halt {
 impl Engine for HostedEngine {
     fn name(&self) -> &'static str {
         "hosted"
+    }
+
+    /// The hosted module hands the writes of the block over.
+    fn follows(&self) -> Option<ModuleId> {
+        Some(MODULE)
     }
 
     fn run_block(

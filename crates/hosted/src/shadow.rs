@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use paraffin_alkanes::{BlockEffects, Engine, Halt, StateKey, StateReader};
 use paraffin_primitives::{AlkaneId, ConnectedBlock, Height};
+use paraffin_store::ModuleId;
 use parking_lot::Mutex;
 
 use crate::HostedEngine;
@@ -128,6 +129,10 @@ impl Engine for ShadowEngine {
             Serves::Native => self.native.name(),
             Serves::Hosted => self.hosted.name(),
         }
+    }
+
+    fn follows(&self) -> Option<ModuleId> {
+        self.hosted.follows()
     }
 
     fn run_block(

@@ -234,10 +234,15 @@ impl Indexer {
             }
             return Ok(());
         }
-        let mut modules: Vec<&mut Box<dyn Module>> = self.modules.iter_mut().collect();
-        modules.sort_by_key(|module| module.schema().id);
-        let ids: Vec<ModuleId> = modules.iter().map(|module| module.schema().id).collect();
-        let parts = modules.into_iter().zip(self.writer.turns(&ids)?);
+        let ids: Vec<ModuleId> = self.modules.iter().map(|module| module.schema().id).collect();
+        let mut turns = Vec::with_capacity(ids.len());
+        for (module, turn) in self.modules.iter().zip(self.writer.turns(&ids)?) {
+            turns.push(match module.follows() {
+                Some(followed) => turn.following(followed, &turns)?,
+                None => turn,
+            });
+        }
+        let parts = self.modules.iter_mut().zip(turns);
         if block.block.txdata.len() >= SIDE_BY_SIDE_MIN {
             return connect_side_by_side(parts.collect(), block, span);
         }

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version as BlockVersion};
@@ -34,12 +34,23 @@ struct Writing {
     meeting: Option<Arc<Barrier>>,
     /// Fails at the block of this height.
     failure: Option<(u32, Failure)>,
+    follows: Option<ModuleId>,
+    /// Gets the number when a block begins, and when it ends.
+    log: Option<Arc<Mutex<Vec<u8>>>>,
 }
 
 #[derive(Clone, Copy)]
 enum Failure {
     Refusal,
     Panic,
+}
+
+impl Writing {
+    fn note(&self) {
+        if let Some(log) = &self.log {
+            log.lock().unwrap().push(self.number);
+        }
+    }
 }
 
 impl Module for Writing {
@@ -50,8 +61,13 @@ impl Module for Writing {
         ModuleSchema { id: ModuleId(self.number), name, version: 1, tables, reads: self.reads }
     }
 
+    fn follows(&self) -> Option<ModuleId> {
+        self.follows
+    }
+
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {
         let own = table(self.number);
+        self.note();
         if let Some(meeting) = &self.meeting {
             meeting.wait();
         }
@@ -70,6 +86,7 @@ impl Module for Writing {
             let seen = rows.earlier().prefix(&table(other.0), &[], usize::MAX)?;
             rows.put(&own, b"seen", &(seen.len() as u32).to_be_bytes())?;
         }
+        self.note();
         Ok(())
     }
 }
@@ -108,7 +125,7 @@ fn modules(meet: bool, failing: &[(u8, u32, Failure)]) -> Vec<Box<dyn Module>> {
     let module = |number: u8| -> Box<dyn Module> {
         let failure = failing.iter().find(|(module, ..)| *module == number).map(|(_, height, what)| (*height, *what));
         let reads: &[ModuleId] = if number == 4 { &[ModuleId(2)] } else { &[] };
-        Box::new(Writing { number, reads, meeting: meeting.clone(), failure })
+        Box::new(Writing { number, reads, meeting: meeting.clone(), failure, follows: None, log: None })
     };
     (1..=4).map(module).collect()
 }
@@ -175,6 +192,29 @@ fn a_block_that_several_modules_refuse_leaves_no_trace_and_names_the_first() {
     let error = indexer.apply(&blocks[3]).unwrap_err();
     assert!(matches!(&error, IndexerError::Module { module: "second", .. }), "{error}");
     assert_eq!(content(&mut indexer), expected);
+}
+
+/// The first module follows the third, which stands before it in the list, in large blocks and in small ones.
+#[test]
+fn a_module_begins_when_the_one_that_it_follows_has_ended() {
+    for transactions in [20, 200] {
+        let (log, folder) = (Arc::new(Mutex::new(Vec::new())), tempfile::tempdir().unwrap());
+        let module = |number: u8, follows: Option<ModuleId>, failure| -> Box<dyn Module> {
+            let log = Some(Arc::clone(&log));
+            Box::new(Writing { number, reads: &[], meeting: None, failure, follows, log })
+        };
+        let failure = Some((3, Failure::Refusal));
+        let modules = vec![module(3, None, failure), module(1, Some(ModuleId(3)), None)];
+        let mut indexer = indexer(folder.path(), modules);
+        let blocks = chain(transactions);
+        for block in &blocks[..3] {
+            indexer.apply(block).unwrap();
+        }
+        assert_eq!(*log.lock().unwrap(), [3, 3, 1, 1].repeat(3));
+        let error = indexer.apply(&blocks[3]).unwrap_err();
+        assert!(matches!(&error, IndexerError::Module { module: "third", .. }), "{error}");
+        assert_eq!(log.lock().unwrap().len(), 3 * 4 + 1, "the other one has not begun");
+    }
 }
 
 /// The reader would wait for ever for a module that ended without a word.

@@ -121,6 +121,12 @@ pub trait Module: Send {
         Ok(())
     }
 
+    /// A module that must have applied a block before this one begins it, because something passes between them beside rows. In the list
+    /// of modules it stands before this one.
+    fn follows(&self) -> Option<ModuleId> {
+        None
+    }
+
     /// Writes the rows of `block`, the block after the newest one that the module has seen.
     ///
     /// # Errors

@@ -51,15 +51,17 @@ impl Drop for End<'_> {
     }
 }
 
-/// A module's part of the block begun, which may be applied while others are: reads of the tables of earlier modules wait until
-/// those have ended. Parts are to be taken up in the order of their modules, or each by a thread of its own; else a part waits for
-/// one that never begins.
+/// A module's part of the block begun, which may be applied while others are: reads of the tables of other modules wait until
+/// those have ended. Parts are to be taken up in their order, or each by a thread of its own; else a part waits for one that never
+/// begins.
 pub struct ModuleTurn<'a> {
     module: ModuleId,
     overlay: &'a mut ModuleOverlay,
     end: End<'a>,
     /// Those that the module's schema declares as read.
     earlier: Vec<(ModuleId, Arc<Outcome<'a>>)>,
+    /// One that has to end before this one begins.
+    followed: Option<Arc<Outcome<'a>>>,
     view: &'a Arc<View>,
     height: Height,
 }
@@ -76,15 +78,31 @@ impl<'a> ModuleTurn<'a> {
         let earlier = turns.iter().filter(|turn| schema.reads.contains(&turn.module));
         let earlier = earlier.map(|turn| (turn.module, Arc::clone(&turn.end.0))).collect();
         let end = End(Arc::new(Outcome(OnceLock::new())));
-        Self { module: schema.id, overlay, end, earlier, view, height }
+        Self { module: schema.id, overlay, end, earlier, followed: None, view, height }
+    }
+
+    /// The same, which begins when that of `module` has ended, one of the `turns` before it.
+    ///
+    /// # Errors
+    /// It is none of them.
+    pub fn following(self, module: ModuleId, turns: &[Self]) -> Result<Self, StoreError> {
+        let followed = turns.iter().find(|turn| turn.module == module);
+        let followed = followed.ok_or(StoreError::Misuse("a module follows one that comes before it"))?;
+        Ok(Self { followed: Some(Arc::clone(&followed.end.0)), ..self })
     }
 
     /// Has `connect` apply the block. Those who wait for the module go on afterwards, with an error when it failed or panicked.
     ///
     /// # Errors
-    /// That of `connect`.
-    pub fn apply<E>(self, connect: impl FnOnce(&mut ModuleWriter<'_>) -> Result<(), E>) -> Result<(), E> {
-        let Self { overlay, end, earlier, view, height, .. } = self;
+    /// That of `connect`; the module that it follows has failed.
+    pub fn apply<E: From<StoreError>>(
+        self,
+        connect: impl FnOnce(&mut ModuleWriter<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { overlay, end, earlier, followed, view, height, .. } = self;
+        if let Some(followed) = followed {
+            EarlierOverlay::Awaited(&*followed).wait()?;
+        }
         let earlier = earlier.iter().map(|(id, outcome)| (*id, EarlierOverlay::Awaited(&**outcome))).collect();
         connect(&mut ModuleWriter { overlay: &mut *overlay, earlier, view, height })?;
         let _ = end.0.0.set(Some(overlay));

@@ -221,22 +221,24 @@ impl Writer {
         Ok(ModuleWriter { overlay, earlier, view: &self.view, height })
     }
 
-    /// The parts of `modules` in the block begun, in the order of their numbers; they may be applied at the same time.
+    /// The parts of `modules` in the block begun, in this order; they may be applied at the same time.
     ///
     /// # Errors
-    /// Those of [`Self::module`], or a module reads rows of one that is missing.
+    /// Those of [`Self::module`], or a module reads rows of one that does not come before it.
     pub fn turns(&mut self, modules: &[ModuleId]) -> Result<Vec<ModuleTurn<'_>>, StoreError> {
-        let mut prepared: BTreeMap<ModuleId, (ModuleSchema, Height)> = BTreeMap::new();
+        let mut prepared: Vec<(ModuleSchema, Height)> = Vec::with_capacity(modules.len());
         for module in modules {
             let (schema, height) = self.prepare_module(*module)?;
-            if schema.reads.iter().any(|read| !modules.contains(read)) {
-                return Err(StoreError::Misuse("a module applies a block together with those that it reads"));
+            if schema.reads.iter().any(|read| !prepared.iter().any(|(before, _)| before.id == *read)) {
+                return Err(StoreError::Misuse("a module applies a block after those that it reads"));
             }
-            prepared.insert(*module, (schema, height));
+            prepared.push((schema, height));
         }
+        let mut overlays: BTreeMap<ModuleId, &mut ModuleOverlay> =
+            self.overlays.iter_mut().map(|(id, overlay)| (*id, overlay)).collect();
         let mut turns = Vec::with_capacity(prepared.len());
-        for (id, overlay) in &mut self.overlays {
-            let Some((schema, height)) = prepared.get(id) else { continue };
+        for (schema, height) in &prepared {
+            let overlay = overlays.remove(&schema.id).ok_or(StoreError::UnknownModule(schema.id.0))?;
             turns.push(ModuleTurn::after(&turns, schema, overlay, &self.view, *height));
         }
         Ok(turns)
