@@ -12,7 +12,7 @@ use paraffin_hosted::{BlockRow, Flush, HostedViews, OnDifference, Program, Serve
 use paraffin_primitives::{AlkaneId, ConnectedBlock, Height};
 use paraffin_store::Store;
 
-use support::{EffectsByBlock, Index, Scripted, TRADING, branches, flushes, run_natively};
+use support::{EffectsByBlock, Index, Scripted, TRADING, branches, flushes, modules, run_natively};
 
 /// One chain, run natively once for all tests.
 struct Fixture {
@@ -33,6 +33,20 @@ fn fixture() -> &'static Fixture {
 
 fn scripted(flushes: HashMap<BlockHash, Flush>) -> Arc<Scripted> {
     Arc::new(Scripted(flushes))
+}
+
+/// What the program writes passes from one module to the other beside rows, so they must not apply a large block at the same time.
+#[test]
+fn an_engine_with_a_program_follows_the_module_that_runs_it() {
+    let program: Arc<dyn Program> = scripted(HashMap::new());
+    for native_too in [None, Some(OnDifference::Halt)] {
+        Index::of(|store| {
+            let modules = modules(store, &program, Serves::Hosted, native_too);
+            assert_eq!(modules[0].schema().id, paraffin_hosted::MODULE);
+            assert_eq!(modules[1].follows(), Some(paraffin_hosted::MODULE));
+            modules
+        });
+    }
 }
 
 #[test]

@@ -227,12 +227,8 @@ impl Indexer {
         span: &Span,
     ) -> Result<(), IndexerError> {
         if let Some(only) = only {
-            let wanted = self.modules.iter_mut().filter(|module| module.schema().id == only);
-            for module in wanted {
-                let mut rows = self.writer.module(only)?;
-                connect_module(module, block, &mut rows, span)?;
-            }
-            return Ok(());
+            let Some(module) = self.modules.iter_mut().find(|module| module.schema().id == only) else { return Ok(()) };
+            return connect_module(module, block, &mut self.writer.module(only)?, span);
         }
         let ids: Vec<ModuleId> = self.modules.iter().map(|module| module.schema().id).collect();
         let mut turns = Vec::with_capacity(ids.len());
@@ -330,7 +326,7 @@ fn connect_side_by_side(
             turn.apply(|rows| connect_module(module, block, rows, span))
         };
         let mut parts = parts.into_iter();
-        // The first one reads none, so the others have begun before anything is waited for.
+        // The first one reads and follows none, so the others have begun before anything is waited for.
         let first = parts.next();
         let others: Vec<_> = parts.map(|part| scope.spawn(move || connect(part))).collect();
         let first = first.map_or(Ok(()), connect);

@@ -128,3 +128,28 @@ fn a_schema_that_reads_what_does_not_come_before_is_refused() {
         assert!(matches!(refused.err(), Some(StoreError::InvalidSchema(_))));
     }
 }
+
+/// Parts of modules that apply a block at the same time: those that are missing or come later are refused, and reads of a module that failed
+/// end with an error.
+#[test]
+fn a_part_waits_only_for_those_before_it_and_ends_when_they_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &[BELOW, BETWEEN, ABOVE]).unwrap();
+    let mut writer = store.writer().unwrap();
+    writer.begin_block(id(0), BlockHash::all_zeros(), 0).unwrap();
+    for refused in [vec![ABOVE.id], vec![ABOVE.id, BELOW.id], vec![BETWEEN.id, ABOVE.id]] {
+        assert!(matches!(writer.turns(&refused).err(), Some(StoreError::Misuse(_))), "{refused:?}");
+    }
+    let mut turns = writer.turns(&[BETWEEN.id, BELOW.id, ABOVE.id]).unwrap();
+    let (above, below) = (turns.pop().unwrap(), turns.pop().unwrap());
+    assert!(matches!(below.following(ABOVE.id, &turns).err(), Some(StoreError::Misuse(_))));
+    // `below` is gone without having applied the block.
+    let read = above.apply(|rows| rows.earlier().get(&STATE, b"value").map(drop));
+    assert!(matches!(read, Err(StoreError::EarlierFailed)), "{read:?}");
+
+    let mut turns = writer.turns(&[BETWEEN.id, BELOW.id]).unwrap();
+    let below = turns.pop().unwrap().following(BETWEEN.id, &turns).unwrap();
+    drop(turns);
+    let begun = below.apply(|_| -> Result<(), StoreError> { panic!("it has begun") });
+    assert!(matches!(begun, Err(StoreError::EarlierFailed)), "{begun:?}");
+}
