@@ -146,6 +146,7 @@ fn a_part_waits_only_for_those_before_it_and_ends_when_they_fail() {
     // `below` is gone without having applied the block.
     let read = above.apply(|rows| rows.earlier().get(&STATE, b"value").map(drop));
     assert!(matches!(read, Err(StoreError::EarlierFailed)), "{read:?}");
+    drop(turns);
 
     let mut turns = writer.turns(&[BETWEEN.id, BELOW.id]).unwrap();
     let below = turns.pop().unwrap().following(BETWEEN.id, &turns).unwrap();

@@ -30,6 +30,7 @@ fn follow_to(client: &mut Client, receiver: &mut Receiver, end: &str) {
 }
 
 /// All events of a kind on the chain of an instance, as its stream gives them.
+#[cfg(feature = "parquet")]
 pub fn history(dev: &Dev, kind: &str) -> Vec<Value> {
     let hash = dev.call("btc_getbestblockhash", json!([]));
     let end = format!("{}-{}-{}", dev.height(), hash.as_str().unwrap(), (1_u64 << 53) - 1);
