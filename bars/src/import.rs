@@ -346,7 +346,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Keyspaces in the order in which the store creates them; the engine numbers them from 1.
-    const NAMES: [&'static str; 5] = ["ordered", "hashed", "bulk", "meta", "undo"];
+    const NAMES: [&'static str; 6] = ["ordered", "hashed", "bulk", "meta", "undo", "appended"];
 
     pub(crate) fn of(data: &Path) -> Outcome<Self> {
         let engine = data.join("store/engine");
@@ -369,7 +369,7 @@ impl Parts {
             .map(|entry| entry.metadata().map_or(0, |metadata| metadata.len()))
             .sum();
         let undo = spaces[4].1;
-        let index = spaces[..4].iter().map(|(_, bytes)| bytes).sum();
+        let index = spaces.iter().map(|(_, bytes)| bytes).sum::<u64>() - undo;
         Ok(Self { index, undo, journal, spaces })
     }
 

@@ -40,7 +40,8 @@ impl Setup {
         const MIB: u64 = 1 << 20;
         let memory = self.memory_mib * MIB;
         let part = |share: u64, least: u64, most: u64| (memory / share).clamp(least * MIB, most * MIB);
-        memory.saturating_sub(18 * part(64, 4, 32) + part(32, 64, 128) + 2 * part(16, 16, 128))
+        let buffers = 18 * part(80, 3, 32) + part(32, 64, 128) + 2 * part(16, 16, 128);
+        memory.saturating_sub(buffers.max(memory / 8 * 3) + memory / 8)
     }
 }
 
@@ -58,15 +59,6 @@ pub(crate) struct Counters {
     pub(crate) stalled: f64,
 }
 
-impl Counters {
-    /// MB of tables merged away, by keyspace.
-    pub(crate) fn compacted_by_name(&self) -> String {
-        let parts = KEYSPACES.iter().zip(self.compacted_by).filter(|(_, bytes)| *bytes > 1_000_000);
-        let parts: Vec<String> = parts.map(|(name, bytes)| format!("{name} {:.0}", float(bytes) / 1e6)).collect();
-        parts.join(", ")
-    }
-}
-
 /// Results of one run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Run {
@@ -77,6 +69,7 @@ pub(crate) struct Run {
     pub(crate) store_max: u64,
     /// Bytes of the store at the end.
     pub(crate) kept: u64,
+    pub(crate) kept_by: [u64; KEYSPACES.len()],
     /// The most that store and page cache could hold at a time, of the index as it was at the end.
     pub(crate) held: f64,
     pub(crate) rows: String,
@@ -84,7 +77,14 @@ pub(crate) struct Run {
 }
 
 /// Names of the store's keyspaces, in the order in which it makes them; the first is the engine's own.
-pub(crate) const KEYSPACES: [&str; 6] = ["engine", "ordered", "hashed", "bulk", "meta", "undo"];
+pub(crate) const KEYSPACES: [&str; 7] = ["engine", "ordered", "hashed", "bulk", "meta", "undo", "appended"];
+
+/// MB by keyspace, of those with more than one.
+pub(crate) fn by_name(bytes: &[u64; KEYSPACES.len()]) -> String {
+    let parts = KEYSPACES.iter().zip(bytes).filter(|(_, bytes)| **bytes > 1_000_000);
+    let parts: Vec<String> = parts.map(|(name, bytes)| format!("{name} {:.0}", float(*bytes) / 1e6)).collect();
+    parts.join(", ")
+}
 
 /// The files of tables, to see which of them are merged away.
 #[derive(Debug, Default)]
@@ -99,16 +99,31 @@ impl Tables {
     fn look(&mut self, store: &Path) -> u64 {
         let mut now = HashMap::new();
         list(store, &mut now);
-        let tables = store.join("engine/keyspaces");
-        let gone = self.sizes.iter().filter(|(path, _)| path.starts_with(&tables) && !now.contains_key(*path));
-        for (path, size) in gone {
-            let keyspace = path.strip_prefix(&tables).ok().and_then(|path| path.iter().next()?.to_str()?.parse().ok());
-            if let Some(sum) = keyspace.and_then(|number: usize| self.gone.get_mut(number)) {
-                *sum += size;
-            }
-        }
+        let gone = self.sizes.iter().filter(|(path, _)| !now.contains_key(*path));
+        add_by_keyspace(store, gone, &mut self.gone);
         self.sizes = now;
         self.sizes.values().sum()
+    }
+
+    /// Bytes of the files by keyspace.
+    fn by_keyspace(&self, store: &Path) -> [u64; KEYSPACES.len()] {
+        let mut sums = [0; KEYSPACES.len()];
+        add_by_keyspace(store, &self.sizes, &mut sums);
+        sums
+    }
+}
+
+fn add_by_keyspace<'a>(
+    store: &Path,
+    sizes: impl IntoIterator<Item = (&'a PathBuf, &'a u64)>,
+    sums: &mut [u64; KEYSPACES.len()],
+) {
+    let tables = store.join("engine/keyspaces");
+    for (path, size) in sizes {
+        let keyspace = path.strip_prefix(&tables).ok().and_then(|path| path.iter().next()?.to_str()?.parse().ok());
+        if let Some(sum) = keyspace.and_then(|number: usize| sums.get_mut(number)) {
+            *sum += size;
+        }
     }
 }
 
@@ -259,6 +274,7 @@ fn follow(program: &Path, config: &Path, data: &Path, node: &Node, bound: &Bound
     }
     run.seconds = begin.elapsed().as_secs_f64();
     run.kept = size;
+    run.kept_by = tables.by_keyspace(&store);
     run.held = float(setup.store_cache() + cached_max) / float(size.max(1));
     // One short line, which a pipe holds.
     if let Some(mut output) = process.0.stdout.take() {

@@ -133,7 +133,7 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
         "{megabytes:.0} MB of blocks in the shape of mainnet, {modules}, memory_mib = {}, packaged build, in {:.0} s; of this and \
          of what was read, start, stop and digest are taken off: processor {:.1} ms/MB, and {:.0} ms/MB for Core; the node of the bars took {:.1} ms/MB of the \
          same cores; {:.2} read calls and {:.3} pages from the device for each input; {:.0} MB written and {:.0} MB of tables \
-         merged away ({}) for {:.0} MB kept; at most {:.0} MB on disk, {} MiB resident, {} descriptors; {:.1} s without a new block; \
+         merged away ({}) for {:.0} MB kept ({}); at most {:.0} MB on disk, {} MiB resident, {} descriptors; {:.1} s without a new block; \
          store and page cache held at most {:.1} % of the index, {}",
         wanted.setup.memory_mib,
         run.seconds,
@@ -144,8 +144,9 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
         run.misses_per_input(inputs),
         float(last.written) / 1e6,
         float(last.compacted) / 1e6,
-        last.compacted_by_name(),
+        measure::by_name(&last.compacted_by),
         float(run.kept) / 1e6,
+        measure::by_name(&run.kept_by),
         float(run.store_max) / 1e6,
         run.resident_max >> 20,
         run.descriptors_max,

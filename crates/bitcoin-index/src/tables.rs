@@ -44,7 +44,7 @@ pub const MODULE: ModuleId = ModuleId(1);
 const VERSION: u32 = 2;
 
 /// Transactions in chain order, eight to a row: txid, position in the block, what it spends, what it pays.
-pub(crate) const TRANSACTIONS: Table = table(1, "transactions", TableKind::Sequence, Placement::Ordered);
+pub(crate) const TRANSACTIONS: Table = table(1, "transactions", TableKind::Sequence, Placement::Appended);
 /// First 8 bytes of a txid to the numbers of the transactions that have them.
 pub(crate) const TRANSACTION_NUMBERS: Table = table(2, "transaction_numbers", TableKind::Current, Placement::Hashed);
 /// Outpoint of a busy script to the transaction that spent it.

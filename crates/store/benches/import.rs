@@ -15,7 +15,7 @@ const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement
     Table { module: ModuleId(1), id, name, kind, placement }
 }
 
-const TRANSACTIONS: Table = table(0, "transactions", TableKind::Sequence, Placement::Ordered);
+const TRANSACTIONS: Table = table(0, "transactions", TableKind::Sequence, Placement::Appended);
 const BY_HASH: Table = table(1, "by_hash", TableKind::WriteOnce, Placement::Hashed);
 const SPENDS: Table = table(2, "spends", TableKind::WriteOnce, Placement::Ordered);
 const HISTORY: Table = table(3, "history", TableKind::WriteOnce, Placement::Ordered);

@@ -33,7 +33,7 @@ pub(crate) type Bytes = fjall::Slice;
 /// A row as the engine holds it.
 pub(crate) type EngineRow = (Bytes, Bytes);
 
-/// Row of every keyspace that holds the number of the newest commit. All are equal in a whole store.
+/// Row of the keyspaces that are numbered: the number of the newest commit. All are equal in a whole store.
 const COMMIT_KEY: [u8; 1] = [u8::MAX];
 /// The store waits when a keyspace has more runs of commits than this; the engine would slow down at 20, and stop at 30.
 const WAITING_RUNS_MAX: usize = 18;
@@ -162,7 +162,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Every commit writes its number into every keyspace; unequal numbers mean that one of them lost its end.
+    /// Every commit writes its number into these keyspaces; unequal numbers mean that one of them lost its end.
     fn check_commit_numbers(&self) -> Result<(), StoreError> {
         let numbers = self.commit_numbers()?;
         if numbers.iter().any(|number| *number != numbers[0]) {
@@ -172,15 +172,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The newest commit of each keyspace.
-    fn commit_numbers(&self) -> Result<[u64; Space::COUNT], StoreError> {
-        let mut numbers = [0; Space::COUNT];
-        for space in Space::ALL {
+    /// The newest commit of each keyspace that is numbered.
+    fn commit_numbers(&self) -> Result<[u64; Space::NUMBERED.len()], StoreError> {
+        let mut numbers = [0; Space::NUMBERED.len()];
+        for (space, newest) in Space::NUMBERED.into_iter().zip(&mut numbers) {
             let row = self.spaces[space as usize]
                 .get(COMMIT_KEY)
                 .map_err(|error| classify("opening the store", error, &self.folder))?;
             if let Some(bytes) = row {
-                numbers[space as usize] = bytes[..]
+                *newest = bytes[..]
                     .try_into()
                     .map(u64::from_be_bytes)
                     .map_err(|_| StoreError::Corrupt("a commit number has a wrong length".to_owned()))?;
@@ -227,7 +227,7 @@ impl Engine {
         let number = self.commit_number.load(Ordering::Relaxed) + 1;
         let (rows, bytes) = (batch.rows(), batch.bytes());
         let mut batch = batch.into_journal();
-        for space in Space::ALL {
+        for space in Space::NUMBERED {
             batch.insert(&self.spaces[space as usize], COMMIT_KEY, number.to_be_bytes());
         }
         let mode = if sync { PersistMode::SyncAll } else { PersistMode::Buffer };
@@ -424,9 +424,8 @@ fn open_database(
         .max_journaling_size(split.journal)
         .open()?;
     let open = |space: Space| database.keyspace(space.name(), || space.options());
-    let spaces =
-        [open(Space::Ordered)?, open(Space::Hashed)?, open(Space::Bulk)?, open(Space::Meta)?, open(Space::Undo)?];
-    Ok((database, spaces))
+    let [ordered, hashed, bulk, meta, undo, appended] = Space::ALL.map(open);
+    Ok((database, [ordered?, hashed?, bulk?, meta?, undo?, appended?]))
 }
 
 #[cfg(unix)]
@@ -448,7 +447,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let split = MemorySplit::of(MemorySplit::FLOOR).unwrap();
         let open = || Engine::open(folder.path(), split);
-        for space in Space::ALL {
+        for space in Space::NUMBERED {
             let engine = open().unwrap();
             let mut batch = engine.batch();
             batch.insert(Space::Hashed, *b"key", *b"value");
@@ -467,7 +466,7 @@ mod tests {
             spaces[space as usize].insert(COMMIT_KEY, number.to_be_bytes()).unwrap();
             drop((database, spaces));
         }
-        assert_eq!(open().unwrap().commit_number.load(Ordering::Relaxed), Space::ALL.len() as u64);
+        assert_eq!(open().unwrap().commit_number.load(Ordering::Relaxed), Space::NUMBERED.len() as u64);
     }
 
     #[test]

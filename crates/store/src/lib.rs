@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod appended;
 mod content;
 mod digest;
 mod earlier;

@@ -58,7 +58,7 @@ impl MemorySplit {
                 Self::FLOOR
             )));
         }
-        let memtable = (memory_bytes / 64).clamp(4 * MIB, 32 * MIB);
+        let memtable = (memory_bytes / 80).clamp(3 * MIB, 32 * MIB);
         let journal = (memory_bytes / 32).clamp(64 * MIB, 128 * MIB);
         let pending = (memory_bytes / 16).clamp(16 * MIB, 128 * MIB);
         // Pending rows are counted twice: they wait in the overlay while the engine copies them into its buffers.

@@ -8,7 +8,7 @@ use crate::digest::{Digest, block_digest};
 use crate::{ModuleId, StoreError, Table};
 
 /// Version of the format that this program reads and writes.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Keys of the `meta` keyspace. The first byte identifies the record; 255 is the engine's commit number.
 pub(crate) mod meta_key {
@@ -23,6 +23,11 @@ pub(crate) mod meta_key {
 
     pub(crate) const fn module(module: ModuleId) -> [u8; 2] {
         [4, module.0]
+    }
+
+    /// Begins the keys of the lengths of a module's Sequence tables.
+    pub(crate) const fn sequences(module: ModuleId) -> [u8; 2] {
+        [5, module.0]
     }
 
     pub(crate) const fn sequence(table: &Table) -> [u8; 3] {

@@ -116,7 +116,7 @@ impl Writer {
             }
         }
         let mut batch = inner.engine.batch();
-        let lengths = [5, module.0];
+        let lengths = meta_key::sequences(module);
         for row in self.view.range(Space::Meta, &lengths, &key::after_prefix(&lengths)) {
             batch.remove(Space::Meta, row?.0);
         }
@@ -195,7 +195,7 @@ mod tests {
     const ROWS: Table =
         Table { module: ModuleId(4), id: 0, name: "rows", kind: TableKind::WriteOnce, placement: Placement::Hashed };
     const LIST: Table =
-        Table { module: ModuleId(4), id: 1, name: "list", kind: TableKind::Sequence, placement: Placement::Bulk };
+        Table { module: ModuleId(4), id: 1, name: "list", kind: TableKind::Sequence, placement: Placement::Appended };
     const MODULE: ModuleSchema =
         ModuleSchema { id: ModuleId(4), name: "four", version: 1, tables: &[ROWS, LIST], reads: &[] };
 

@@ -25,7 +25,8 @@ pub use import::{Imported, import, import_folder};
 pub const SNAPSHOT_FILE_VERSION: u32 = 2;
 
 /// Keyspaces in the order of the file. The records come last: nothing refers to rows that are not there yet.
-const ORDER: [Space; Space::COUNT] = [Space::Ordered, Space::Hashed, Space::Bulk, Space::Undo, Space::Meta];
+const ORDER: [Space; Space::COUNT] =
+    [Space::Appended, Space::Ordered, Space::Hashed, Space::Bulk, Space::Undo, Space::Meta];
 
 /// Payload of the last frame: rows, digest of the tables, digest of the records.
 const END_LEN: usize = 8 + 32 + 32;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 
+use crate::appended;
 use crate::engine::{Engine, ReadCounts, Space};
 use crate::record::{FORMAT_VERSION, ModuleState, decode_store, encode_store, meta_key};
 use crate::snapshot::{Published, module_state};
@@ -137,6 +138,7 @@ impl Store {
         let split = MemorySplit::of(options.memory_bytes)?;
         let engine = Arc::new(Engine::open(folder, split)?);
         check_records(&engine, options, modules, reindexed)?;
+        appended::remove_uncounted_rows(&engine)?;
         engine.start_merges()?;
         let published = Arc::new(Published::read(engine.view())?);
         published.check_nothing_above()?;

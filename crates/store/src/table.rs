@@ -32,7 +32,9 @@ impl TableKind {
 /// Which keyspace of the engine holds the rows; tables with the same access pattern share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// Keys that are read together are adjacent: numbers that grow with the chain, or a script or owner and a number.
+    /// Rows are appended: their files are moved instead of merged. For Sequence tables, which have no other.
+    Appended,
+    /// Keys that are read together are adjacent: a script or owner and a number, or a height.
     Ordered,
     /// Keys start with a hash.
     Hashed,
@@ -76,7 +78,7 @@ pub struct ModuleSchema {
 }
 
 impl ModuleSchema {
-    /// Checks the declarations: no reserved id, tables of this module with distinct numbers.
+    /// Checks the declarations: no reserved id, tables of this module with distinct numbers, Sequence tables appended.
     pub(crate) fn check(modules: &[Self]) -> Result<(), StoreError> {
         let invalid = |text: String| Err(StoreError::InvalidSchema(text));
         for (index, module) in modules.iter().enumerate() {
@@ -97,6 +99,9 @@ impl ModuleSchema {
             for (index, table) in module.tables.iter().enumerate() {
                 if table.module != module.id {
                     return invalid(format!("table `{}` does not belong to module `{}`", table.name, module.name));
+                }
+                if (table.kind == TableKind::Sequence) != (table.placement == Placement::Appended) {
+                    return invalid(format!("table `{}`: Sequence tables, and no others, are appended", table.name));
                 }
                 if module.tables[..index].iter().any(|other| other.id == table.id) {
                     return invalid(format!("two tables of module `{}` have number {}", module.name, table.id));

@@ -6,6 +6,9 @@
 //! Level 6 has one run, level 5 one or none: what eight runs of level 4 hold goes into the last level when it is no longer small
 //! beside it, and collects in level 5 until then. Removed rows are gone from the last level on.
 //!
+//! Rows of the keyspace `appended` are above all those before, so its files are moved instead of merged: files of commits that are
+//! large go into the last level as they are, small ones are merged eight at a time, twice at most.
+//!
 //! The engine's thread finds nothing to do ([`idle_strategy`]); two threads of the store merge, one for the runs of commits, so
 //! that these never wait for a long merge.
 
@@ -28,6 +31,8 @@ use super::Space;
 pub(super) const FAN_IN: usize = 8;
 /// The last level is written again for runs of at least this part of its size.
 const LAST_LEVEL_PART: u64 = 2;
+/// Mean length of files that are moved as they are, bytes: smaller ones would be too many.
+const MOVED_BYTES_MIN: u64 = 8 << 20;
 /// How long a thread sleeps at most: a flush of the engine wakes none.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -162,8 +167,8 @@ impl Drop for Merges {
     }
 }
 
-/// Merges something of a keyspace; whether there was anything.
-type Step = fn(&Worker, &Keyspace) -> Result<bool, LsmError>;
+/// Merges or moves something of a keyspace; whether there was anything.
+type Step = fn(&Worker, Space) -> Result<bool, LsmError>;
 
 struct Worker {
     state: Arc<MergeState>,
@@ -176,12 +181,12 @@ impl Worker {
     fn run(&self, step: Step) {
         while !self.state.is_closing.load(Ordering::Relaxed) {
             let mut has_merged = false;
-            for space in &self.spaces {
+            for space in Space::ALL {
                 match step(self, space) {
                     Ok(merged) => has_merged |= merged,
                     Err(_) if self.state.is_closing.load(Ordering::Relaxed) => return,
                     Err(error) => {
-                        tracing::error!(%error, keyspace = &**space.name(), "merging tables failed");
+                        tracing::error!(%error, keyspace = space.name(), "merging tables failed");
                         self.state.failed.lock().get_or_insert_with(|| error.into());
                         return;
                     }
@@ -211,7 +216,11 @@ fn level(space: &Keyspace, number: usize) -> (usize, u64) {
 }
 
 /// Merges runs of commits, level 0, into one run of level 2.
-fn merge_runs(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
+fn merge_runs(worker: &Worker, space: Space) -> Result<bool, LsmError> {
+    if space == Space::Appended {
+        return Ok(false);
+    }
+    let space = &worker.spaces[space as usize];
     // A stop may have left a merge in level 1.
     let is_left = level(space, 1).0 > 0;
     let runs = space.tree.l0_run_count();
@@ -225,8 +234,13 @@ fn merge_runs(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
     Ok(true)
 }
 
-/// Merges runs of level 2 into one of level 4, and those of level 4 into levels 5 and 6.
-fn merge_levels(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
+/// Merges runs of level 2 into one of level 4, and those of level 4 into levels 5 and 6; moves files of `appended`.
+fn merge_levels(worker: &Worker, space: Space) -> Result<bool, LsmError> {
+    let is_appended = space == Space::Appended;
+    let space = &worker.spaces[space as usize];
+    if is_appended {
+        return Ok(move_runs(worker, space)? || move_levels(worker, space)?);
+    }
     if level(space, 3).0 > 0 {
         worker.apply(space, MoveDown(3, 4))?;
         return Ok(true);
@@ -250,6 +264,57 @@ fn merge_levels(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
     Ok(true)
 }
 
+/// Files and runs of a level, and the mean length of a file, bytes.
+fn files(space: &Keyspace, number: usize) -> (usize, usize, u64) {
+    let version = space.tree.current_version();
+    let Some(level) = version.level(number) else { return (0, 0, 0) };
+    let count = level.table_count();
+    (count, level.run_count(), level.size() / (count as u64).max(1))
+}
+
+/// Moves large files of commits out of level 0 of `appended`; merges small ones, and ones that overlap, into a run of level 2.
+fn move_runs(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
+    let (count, runs, mean) = files(space, 0);
+    // A stop may have left a merge in level 1.
+    let is_left = level(space, 1).0 > 0;
+    if !is_left && count < worker.fan_in {
+        return Ok(false);
+    }
+    if !is_left && runs == 1 && mean >= MOVED_BYTES_MIN {
+        // The engine's strategy moves the one run of level 0 into the first level that has files, the last one when none has,
+        // unless they overlap; it looks while none can be added.
+        worker.apply(space, idle_strategy())?;
+        if files(space, 0).0 < count {
+            return Ok(true);
+        }
+    }
+    if !is_left {
+        worker.apply(space, PullDown(0, 1))?;
+    }
+    worker.apply(space, MoveDown(1, 2))?;
+    Ok(true)
+}
+
+/// Moves files of level 2 of `appended` into the last level, small ones and ones that overlap merged. There removed rows are dropped
+/// when most are.
+fn move_levels(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
+    let (count, runs, mean) = files(space, 2);
+    if level(space, 3).0 > 0 {
+        worker.apply(space, MoveDown(3, 6))?;
+    } else if count >= worker.fan_in && runs == 1 && mean >= MOVED_BYTES_MIN {
+        // It stays one run: beside this thread only that strategy adds files to level 2.
+        worker.apply(space, MoveDown(2, 6))?;
+    } else if count >= worker.fan_in {
+        worker.apply(space, PullDown(2, 3))?;
+        worker.apply(space, MoveDown(3, 6))?;
+    } else if level(space, 6).0 > 1 && space.tree.tombstone_count() >= space.tree.approximate_len() as u64 / 5 * 2 {
+        worker.apply(space, PullDown(6, 6))?;
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -265,6 +330,11 @@ mod tests {
 
     fn open(folder: &Path) -> Arc<Engine> {
         Arc::new(Engine::open(folder, MemorySplit::of(MemorySplit::FLOOR).unwrap()).unwrap())
+    }
+
+    fn worker(engine: &Engine, fan_in: usize) -> Worker {
+        let (state, database) = (Arc::clone(&engine.merge_state), engine.database.clone());
+        Worker { state, database, spaces: engine.spaces.clone(), fan_in }
     }
 
     /// Commits a run that writes or removes a third of the keys.
@@ -321,11 +391,12 @@ mod tests {
         }
         let counts = |space: &Keyspace| -> Vec<usize> { (0..7).map(|number| level(space, number).0).collect() };
         let begin = Instant::now();
-        while engine.spaces.iter().any(|space| [0, 2, 4].iter().any(|number| counts(space)[*number] >= 2)) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", engine.spaces.each_ref().map(counts));
+        let numbered = Space::NUMBERED.map(|space| &engine.spaces[space as usize]);
+        while numbered.iter().any(|space| [0, 2, 4].iter().any(|number| counts(space)[*number] >= 2)) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", numbered.map(counts));
             std::thread::sleep(Duration::from_millis(5));
         }
-        for space in &engine.spaces {
+        for space in numbered {
             let counts = counts(space);
             assert!(counts.iter().all(|count| *count < 2) && counts[6] == 1, "{}: {counts:?}", &**space.name());
         }
@@ -347,35 +418,99 @@ mod tests {
         for number in 1..=9 {
             commit_run(&engine, &mut rows, number);
         }
-        let worker = |engine: &Engine| Worker {
-            state: Arc::clone(&engine.merge_state),
-            database: engine.database.clone(),
-            spaces: engine.spaces.clone(),
-            fan_in: 8,
-        };
         engine.merge_state.is_closing.store(true, Ordering::Relaxed);
-        for space in &engine.spaces {
-            let before = level(space, 0).0;
+        for space in Space::NUMBERED {
+            let keyspace = &engine.spaces[space as usize];
+            let before = level(keyspace, 0).0;
             assert!(before >= 8);
-            assert!(merge_runs(&worker(&engine), space).is_err());
-            assert_eq!((level(space, 0).0, level(space, 1).0), (before, 0));
+            assert!(merge_runs(&worker(&engine, 8), space).is_err());
+            assert_eq!((level(keyspace, 0).0, level(keyspace, 1).0), (before, 0));
         }
         drop(engine);
         let engine = open(folder.path());
         check(&engine.view(), &rows);
         // As a stop between the two steps of a merge leaves it.
         for space in &engine.spaces {
-            worker(&engine).apply(space, PullDown(0, 1)).unwrap();
+            worker(&engine, 8).apply(space, PullDown(0, 1)).unwrap();
         }
         drop(engine);
         let engine = open(folder.path());
         commit_run(&engine, &mut rows, 10);
-        for space in &engine.spaces {
-            assert_eq!((level(space, 0).0, level(space, 1).0), (1, 1));
-            assert!(merge_runs(&worker(&engine), space).unwrap());
-            assert_eq!((level(space, 0).0, level(space, 1).0, level(space, 2).0), (1, 0, 1));
+        for space in Space::ALL {
+            let keyspace = &engine.spaces[space as usize];
+            assert_eq!((level(keyspace, 0).0, level(keyspace, 1).0), (1, 1));
+            let step = if space == Space::Appended { merge_levels } else { merge_runs };
+            assert!(step(&worker(&engine, 8), space).unwrap());
+            assert_eq!((level(keyspace, 0).0, level(keyspace, 1).0, level(keyspace, 2).0), (1, 0, 1));
         }
         check(&engine.view(), &rows);
+    }
+
+    /// Appends so many rows of 64 KiB that do not compress.
+    fn append(engine: &Engine, numbers: std::ops::Range<u32>) {
+        let row = |number: u32| {
+            let mut state = u64::from(number) + 1;
+            let mut next = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                state
+            };
+            let value: Vec<u8> = (0..8_192).flat_map(|_| next().to_be_bytes()).collect();
+            (Bytes::from(number.to_be_bytes()), Some(Bytes::from(value)))
+        };
+        let mut run = Run::default();
+        run.push(Space::Appended, Box::new(CollectedRows(numbers.map(row).collect())));
+        engine.commit_run(run).unwrap();
+    }
+
+    #[test]
+    fn appended_files_are_moved_small_ones_merged_and_removed_rows_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = open(folder.path());
+        let appended = &engine.spaces[Space::Appended as usize];
+        let settle = || while merge_levels(&worker(&engine, 2), Space::Appended).unwrap() {};
+        let files_and_runs = |number: usize| {
+            let (files, runs, _) = files(appended, number);
+            (files, runs)
+        };
+        let len = || engine.view().range(Space::Appended, &[], &[u8::MAX]).count();
+        append(&engine, 0..150);
+        append(&engine, 150..300);
+        settle();
+        // Merged, they would be one file.
+        assert_eq!((files_and_runs(0), files_and_runs(2), files_and_runs(6)), ((0, 0), (0, 0), (2, 1)));
+        for number in 300..304 {
+            append(&engine, number..number + 1);
+            settle();
+        }
+        assert_eq!((files_and_runs(0), files_and_runs(2), files_and_runs(6)), ((0, 0), (0, 0), (3, 1)));
+        append(&engine, 304..454);
+        append(&engine, 454..604);
+        settle();
+        assert_eq!((files_and_runs(6), len()), ((5, 1), 604));
+        // As an undone block does, and the next one appends them again.
+        for numbers in [600_u32..604, 500..604, 10..604] {
+            for part in [numbers.start..numbers.start + 1, numbers.start + 1..numbers.end] {
+                let mut batch = engine.batch();
+                part.for_each(|number| batch.remove(Space::Appended, number.to_be_bytes()));
+                engine.commit(batch, false).unwrap();
+                engine.flush().unwrap();
+                settle();
+            }
+            assert_eq!(len(), numbers.start as usize);
+            if numbers.start > 10 {
+                append(&engine, numbers);
+                settle();
+                assert_eq!(len(), 604);
+            }
+        }
+        for _ in 0..4 {
+            append(&engine, 10..11);
+            settle();
+        }
+        assert_eq!(len(), 11);
+        assert!(appended.disk_space() < 1 << 20, "{}", appended.disk_space());
     }
 
     #[test]

@@ -5,11 +5,19 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
 
-use fjall::PersistMode;
+use fjall::{LsmError, PersistMode};
 
 use super::run::{RedoFile, RedoWriter, Run, discard_unfinished};
 use super::{COMMIT_KEY, Engine, Space, classify};
 use crate::StoreError;
+
+/// How many rows and bytes were written.
+type Written = Result<(u64, u64), StoreError>;
+
+fn sum(one: Written, other: Written) -> Written {
+    let ((rows, bytes), (more_rows, more_bytes)) = (one?, other?);
+    Ok((rows + more_rows, bytes + more_bytes))
+}
 
 /// Takes the next of sorted rows: key, value.
 pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
@@ -44,10 +52,19 @@ impl Engine {
         // Tables are on the disk at once, so the commits before them must be, too.
         self.database.persist(PersistMode::SyncAll).map_err(failed)?;
         let number = self.commit_number.load(Ordering::Relaxed) + 1;
-        // Each keyspace takes its part by itself, so they can do it at the same time. The first one decides: the others wait
-        // for it before they show theirs, and the redo file holds their parts until they have.
+        // Each keyspace takes its part by itself, so they can do it at the same time. One decides: it waits until appended rows
+        // are on the disk, where they do not count before that; the others wait for it before they show theirs, and the redo
+        // file holds their parts until they have.
+        let ended = |_| Err(StoreError::io("writing a sorted run", io::Error::other("a thread ended unexpectedly")));
         let (rows, bytes) = thread::scope(|scope| {
             let (run, add) = (&run, |space, decided: &dyn Fn() -> bool| self.add_run(&run, space, number, decided));
+            let (append, appended) = mpsc::channel::<()>();
+            let appending = scope.spawn(move || {
+                let counts = self.append_run(run)?;
+                // A deciding thread that has failed has closed the channel.
+                let _ = append.send(());
+                Ok(counts)
+            });
             let others: Vec<_> = Self::FOLLOWING
                 .iter()
                 .map(|space| {
@@ -62,7 +79,8 @@ impl Engine {
                 redo.end_space(space)?;
             }
             let redo_bytes = redo.finish()?;
-            let mut outcome = add(Self::DECIDING, &|| true);
+            let decided = add(Self::DECIDING, &|| appended.recv().is_ok());
+            let mut outcome = sum(appending.join().unwrap_or_else(ended), decided);
             // From here on the commit has happened, even if this process is killed.
             for (decide, thread) in others {
                 if outcome.is_ok() {
@@ -70,9 +88,7 @@ impl Engine {
                     let _ = decide.send(());
                 }
                 drop(decide);
-                let ended = || StoreError::io("writing a sorted run", io::Error::other("a thread ended unexpectedly"));
-                let part = thread.join().unwrap_or_else(|_| Err(ended()));
-                outcome = outcome.and_then(|(rows, bytes)| part.map(|part| (rows + part.0, bytes + part.1)));
+                outcome = sum(outcome, thread.join().unwrap_or_else(ended));
             }
             tracing::debug!(number, redo_bytes, "committed a sorted run");
             outcome
@@ -85,17 +101,33 @@ impl Engine {
     /// The keyspace whose part of a run decides whether the commit has happened: it has most of the rows, which then need not be
     /// in the redo file.
     const DECIDING: Space = Space::ALL[0];
-    const FOLLOWING: [Space; Space::COUNT - 1] = [Space::Hashed, Space::Bulk, Space::Meta, Space::Undo];
+    const FOLLOWING: [Space; Space::NUMBERED.len() - 1] = [Space::Hashed, Space::Bulk, Space::Meta, Space::Undo];
+
+    /// Adds appended rows of a run, those of each table as files of their own, on the disk when this returns; how many rows and bytes
+    /// they have. They count once the commit says how long their tables are.
+    fn append_run(&self, run: &Run) -> Written {
+        let failed = |error: LsmError| classify("writing a sorted run", error.into(), &self.folder);
+        let (mut rows, mut bytes) = (0, 0);
+        for part in run.parts(Space::Appended) {
+            // Not by way of the keyspace, which would have the engine's thread move each file into the last level, however small.
+            let mut tables = self.spaces[Space::Appended as usize].tree.ingestion().map_err(failed)?;
+            part.visit(&mut |key, value| {
+                rows += 1;
+                bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
+                match value {
+                    Some(value) => tables.write(key, value),
+                    None => tables.write_tombstone(key),
+                }
+                .map_err(failed)
+            })?;
+            tables.finish().map_err(failed)?;
+        }
+        Ok((rows, bytes))
+    }
 
     /// Adds the part of a run to a keyspace, with the number of the commit, whole or not at all, once it is `decided`; how many
     /// rows and bytes it has.
-    fn add_run(
-        &self,
-        run: &Run,
-        space: Space,
-        number: u64,
-        decided: &dyn Fn() -> bool,
-    ) -> Result<(u64, u64), StoreError> {
+    fn add_run(&self, run: &Run, space: Space, number: u64, decided: &dyn Fn() -> bool) -> Written {
         let failed = |error| classify("writing a sorted run", error, &self.folder);
         let mut tables = self.spaces[space as usize].start_ingestion().map_err(failed)?;
         let (mut rows, mut bytes) = (0, 0);
@@ -176,7 +208,7 @@ mod tests {
 
     fn commit_first(engine: &Engine) {
         let mut batch = engine.batch();
-        for space in Space::ALL {
+        for space in Space::NUMBERED {
             for (key, value) in rows(space, false) {
                 batch.insert(space, key, value.unwrap());
             }
@@ -186,7 +218,7 @@ mod tests {
 
     fn run() -> Run {
         let mut run = Run::default();
-        for space in Space::ALL {
+        for space in Space::NUMBERED {
             run.push(space, Box::new(CollectedRows(rows(space, true).into_iter().rev().collect())));
         }
         run
@@ -194,7 +226,7 @@ mod tests {
 
     fn redo(folder: &Path, number: u64) {
         let mut redo = RedoWriter::create(folder, number).unwrap();
-        for space in Space::ALL {
+        for space in Space::NUMBERED {
             if space != Engine::DECIDING {
                 for (key, value) in rows(space, true) {
                     redo.change(space, &key, value.as_deref()).unwrap();
@@ -209,11 +241,11 @@ mod tests {
     fn assert_rows(engine: &Arc<Engine>, number: u64, has_run: bool) {
         let view = engine.view();
         let wanted = if has_run { [None, Some(9), Some(3), Some(7)] } else { [Some(1), Some(2), Some(3), None] };
-        for space in Space::ALL {
+        for space in Space::NUMBERED {
             let found: Vec<_> = (1..5).map(|key| view.get(space, &[space as u8, key]).unwrap()).collect();
             assert_eq!(found, wanted.map(|value| value.map(|value: u8| Bytes::from([value]))), "{}", space.name());
         }
-        assert_eq!(engine.commit_numbers().unwrap(), [number; Space::COUNT]);
+        assert_eq!(engine.commit_numbers().unwrap(), [number; Space::NUMBERED.len()]);
         assert!(!engine.folder.join("run").exists() && !engine.folder.join("run.part").exists());
     }
 
@@ -240,7 +272,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let engine = open(folder.path()).unwrap();
             commit_first(&engine);
-            for space in Space::ALL.iter().filter(|space| done >> **space as u32 & 1 == 1) {
+            for space in Space::NUMBERED.iter().filter(|space| done >> **space as u32 & 1 == 1) {
                 let mut tables = engine.spaces[*space as usize].start_ingestion().unwrap();
                 for (key, value) in rows(*space, true) {
                     match value {

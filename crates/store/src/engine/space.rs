@@ -20,16 +20,23 @@ pub(crate) enum Space {
     Bulk = 2,
     Meta = 3,
     Undo = 4,
+    Appended = 5,
 }
 
 impl Space {
-    pub(crate) const COUNT: usize = 5;
-    pub(crate) const ALL: [Self; Self::COUNT] = [Self::Ordered, Self::Hashed, Self::Bulk, Self::Meta, Self::Undo];
+    pub(crate) const COUNT: usize = 6;
+    pub(crate) const ALL: [Self; Self::COUNT] =
+        [Self::Ordered, Self::Hashed, Self::Bulk, Self::Meta, Self::Undo, Self::Appended];
     /// The keyspaces that hold rows of modules.
-    pub(crate) const TABLES: [Self; 3] = [Self::Ordered, Self::Hashed, Self::Bulk];
+    pub(crate) const TABLES: [Self; 4] = [Self::Appended, Self::Ordered, Self::Hashed, Self::Bulk];
+    /// The keyspaces with a row that holds the number of the newest commit. In the one that is missing it would lie above all
+    /// numbers of rows, so that the files of commits would overlap; what it holds follows from the lengths of its tables.
+    pub(crate) const NUMBERED: [Self; Self::COUNT - 1] =
+        [Self::Ordered, Self::Hashed, Self::Bulk, Self::Meta, Self::Undo];
 
     pub(crate) const fn of(placement: Placement) -> Self {
         match placement {
+            Placement::Appended => Self::Appended,
             Placement::Ordered => Self::Ordered,
             Placement::Hashed => Self::Hashed,
             Placement::Bulk => Self::Bulk,
@@ -43,6 +50,7 @@ impl Space {
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
+            Self::Appended => "appended",
             Self::Ordered => "ordered",
             Self::Hashed => "hashed",
             Self::Bulk => "bulk",
@@ -71,6 +79,11 @@ impl Space {
                 .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
                 .data_block_compression_policy(CompressionPolicy::all(lz4))
                 .filter_policy(upper_levels),
+            // A number is in one file, and only numbers that are there are looked up.
+            Self::Appended => options
+                .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
+                .data_block_compression_policy(CompressionPolicy::all(lz4))
+                .filter_policy(FilterPolicy::disabled()),
             // Hashes do not compress, and reads of unknown keys are common: filters at every level.
             Self::Hashed => options
                 .data_block_size_policy(BlockSizePolicy::all(4 * 1024))

@@ -8,7 +8,8 @@ use paraffin_store::{ModuleId, ModuleSchema, Placement, ReadAhead, Store, StoreE
 use crate::model::options;
 
 const fn table(id: u8, name: &'static str, kind: TableKind) -> Table {
-    Table { module: ModuleId(3), id, name, kind, placement: Placement::Hashed }
+    let placement = if matches!(kind, TableKind::Sequence) { Placement::Appended } else { Placement::Hashed };
+    Table { module: ModuleId(3), id, name, kind, placement }
 }
 
 const CURRENT: Table = table(0, "current", TableKind::Current);

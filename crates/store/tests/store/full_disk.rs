@@ -11,7 +11,12 @@ use crate::model::{Model, Operation, check, options, schemas, write_block};
 
 fn push(model: &mut Model, len: usize) -> crate::model::ModelBlock {
     let number = model.tip_height().unwrap_or(0);
-    let value: Vec<u8> = (0..len as u64).map(|byte| (byte.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u8).collect();
+    // What does not compress, so that the journal is as long as the rows.
+    let mixed = |byte: u64| {
+        let product = (byte + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (product ^ product >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    };
+    let value: Vec<u8> = (0..len as u64).map(|byte| (mixed(byte) >> 32) as u8).collect();
     let operations = [0, 1, 3, 9]
         .map(|table| Operation::Write { table, key: number.to_be_bytes().to_vec(), value: value.clone() })
         .to_vec();
