@@ -182,7 +182,7 @@ impl Module for BitcoinModule {
         rows.put(&BLOCKS, &block.id.height.to_be_bytes(), &row.encode())?;
         rows.put(&BLOCK_HEIGHTS, block.id.hash.as_byte_array(), &block.id.height.to_be_bytes())?;
 
-        self.recent.remember(block.id.hash, first_number, &block.txids);
+        self.recent.remember(block.id.hash, first_number, block);
         Ok(())
     }
 }

@@ -1,12 +1,13 @@
-//! Rows of Sequence tables after a stop: a run appends them before it is decided, so there may be more of them than the lengths of
-//! their tables say, but never fewer.
+//! Rows of the appended table after a stop: a run appends them before it is decided, so there may be more of them than its length
+//! says, but never fewer.
 
 use std::sync::Arc;
 
 use crate::engine::{Bytes, Engine, Space, View};
 use crate::key::{self, PREFIX_LEN};
-use crate::record::{ModuleState, decode_number, meta_key};
-use crate::{ModuleId, StoreError};
+use crate::record::{decode_number, meta_key};
+use crate::snapshot::module_state;
+use crate::{ModuleId, ModuleSchema, Placement, StoreError};
 
 /// Rows that one commit removes at most.
 const REMOVED_ROWS_MAX: usize = 10_000;
@@ -14,11 +15,11 @@ const REMOVED_ROWS_MAX: usize = 10_000;
 /// Removes the rows that no commit counts.
 ///
 /// # Errors
-/// A table lacks rows that a commit counts, a key cannot be read, or the disk failed.
-pub(crate) fn remove_uncounted_rows(engine: &Arc<Engine>) -> Result<(), StoreError> {
+/// The table lacks rows that a commit counts, a key cannot be read, or the disk failed.
+pub(crate) fn remove_uncounted_rows(engine: &Arc<Engine>, modules: &[ModuleSchema]) -> Result<(), StoreError> {
     let view = engine.view();
-    check_lengths(&view)?;
-    // From the last table on; each has few rows above its length, or none.
+    check_length(&view, modules)?;
+    // From the last table on, if there are several: a table without a length, of which no row counts, may be one.
     let mut until = vec![u8::MAX];
     while let Some((last, _)) = view.range(Space::Appended, &[], &until).next_back().transpose()? {
         let table = last.first_chunk::<PREFIX_LEN>().filter(|_| last.len() == PREFIX_LEN + 4);
@@ -52,28 +53,19 @@ fn length(view: &View, module: u8, table: u8) -> Result<u32, StoreError> {
     found.map_or(Ok(0), |len| decode_number(&len, "the length of a sequence"))
 }
 
-/// Error when the newest row that counts is missing from a table.
-fn check_lengths(view: &View) -> Result<(), StoreError> {
-    let modules = meta_key::MODULES;
-    for row in view.range(Space::Meta, &modules, &key::after_prefix(&modules)) {
-        let (key, state) = row?;
-        // The rows of a module whose tables are being emptied go before their lengths.
-        let &[_, module] = &key[..] else { continue };
-        if ModuleState::decode(&state)?.clearing {
-            continue;
-        }
-        let lengths = meta_key::sequences(ModuleId(module));
-        for row in view.range(Space::Meta, &lengths, &key::after_prefix(&lengths)) {
-            let (key, len) = row?;
-            let Some(newest) = decode_number(&len, "the length of a sequence")?.checked_sub(1) else { continue };
-            let newest = [&key[1..], &newest.to_be_bytes()].concat();
-            if view.get(Space::Appended, &newest)?.is_none() {
-                let table = key[2..].to_vec();
-                return Err(StoreError::Corrupt(format!("table {table:?} of module {module} lacks its newest rows")));
-            }
-        }
+/// Error when the newest row that counts is missing.
+fn check_length(view: &View, modules: &[ModuleSchema]) -> Result<(), StoreError> {
+    let mut tables = modules.iter().flat_map(|module| module.tables);
+    let Some(table) = tables.find(|table| table.placement == Placement::Appended) else { return Ok(()) };
+    let Some(newest) = length(view, table.module.0, table.id)?.checked_sub(1) else { return Ok(()) };
+    // When tables are being emptied, rows go before their length.
+    if module_state(view, table.module)?.is_some_and(|state| state.clearing) {
+        return Ok(());
     }
-    Ok(())
+    match key::with_plain(table, &newest.to_be_bytes(), |key| view.get(Space::Appended, key))? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::Corrupt(format!("table `{}` lacks row {newest}, its newest", table.name))),
+    }
 }
 
 #[cfg(test)]
@@ -83,14 +75,15 @@ mod tests {
     use paraffin_primitives::{BlockId, Height, Network};
 
     use super::*;
-    use crate::{MemorySplit, ModuleSchema, Placement, Store, StoreOptions, Table, TableKind};
+    use crate::{MemorySplit, Store, StoreOptions, Table, TableKind};
 
     const fn list(id: u8) -> Table {
         Table { module: ModuleId(4), id, name: "list", kind: TableKind::Sequence, placement: Placement::Appended }
     }
 
-    const LISTS: [Table; 3] = [list(1), Table { name: "unused", ..list(2) }, Table { name: "last", ..list(9) }];
-    const MODULE: ModuleSchema = ModuleSchema { id: ModuleId(4), name: "four", version: 1, tables: &LISTS, reads: &[] };
+    const LIST: Table = list(2);
+    const MODULE: ModuleSchema =
+        ModuleSchema { id: ModuleId(4), name: "four", version: 1, tables: &[LIST], reads: &[] };
 
     fn open(folder: &std::path::Path) -> Result<Store, StoreError> {
         let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: MemorySplit::FLOOR };
@@ -108,8 +101,7 @@ mod tests {
         let previous = height.checked_sub(1).map_or(BlockHash::all_zeros(), |below| id(below).hash);
         writer.begin_block(id(height), previous, 0).unwrap();
         let mut rows = writer.module(MODULE.id).unwrap();
-        rows.append(&LISTS[0], &height.to_be_bytes()).unwrap();
-        rows.append(&LISTS[2], b"row").unwrap();
+        rows.append(&LIST, &height.to_be_bytes()).unwrap();
         writer.end_block().unwrap();
         writer.commit(true).unwrap();
     }
@@ -135,17 +127,18 @@ mod tests {
             index(&store, height);
         }
         let content = store.snapshot().content_digest().unwrap();
-        change(&store, &LISTS[0], 3..4, Some(b"of another block"));
-        change(&store, &LISTS[1], 0..2, Some(b"first"));
-        change(&store, &LISTS[2], 3..REMOVED_ROWS_MAX as u32 * 2, Some(b"many"));
+        // Tables that the store knows no length of, on both sides.
+        change(&store, &list(1), 0..2, Some(b"first"));
+        change(&store, &LIST, 3..REMOVED_ROWS_MAX as u32 * 2, Some(b"of another block"));
+        change(&store, &list(9), 0..1, Some(b"last"));
         drop(store);
         let store = open(folder.path()).unwrap();
         assert_eq!(store.snapshot().content_digest().unwrap(), content);
         index(&store, 3);
-        let row = store.snapshot().get(&LISTS[0], &3_u32.to_be_bytes()).unwrap();
+        let row = store.snapshot().get(&LIST, &3_u32.to_be_bytes()).unwrap();
         assert_eq!(row.as_deref(), Some(&3_u32.to_be_bytes()[..]));
-        let lens = LISTS.each_ref().map(|table| store.snapshot().sequence_len(table).unwrap());
-        assert_eq!(lens, [4, 0, 4]);
+        assert_eq!(store.snapshot().sequence_len(&LIST).unwrap(), 4);
+        assert_eq!(store.snapshot().get(&LIST, &4_u32.to_be_bytes()).unwrap(), None);
     }
 
     #[test]
@@ -154,10 +147,10 @@ mod tests {
         let store = open(folder.path()).unwrap();
         index(&store, 0);
         index(&store, 1);
-        change(&store, &LISTS[2], 1..2, None);
+        change(&store, &LIST, 1..2, None);
         drop(store);
         let Err(error) = open(folder.path()) else { panic!("opened") };
         assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
-        assert!(error.to_string().contains("table [9] of module 4 lacks its newest rows"), "{error}");
+        assert!(error.to_string().contains("table `list` lacks row 1, its newest"), "{error}");
     }
 }

@@ -25,11 +25,6 @@ pub(crate) mod meta_key {
         [4, module.0]
     }
 
-    /// Begins the keys of the lengths of a module's Sequence tables.
-    pub(crate) const fn sequences(module: ModuleId) -> [u8; 2] {
-        [5, module.0]
-    }
-
     pub(crate) const fn sequence(table: &Table) -> [u8; 3] {
         sequence_of(table.module, table.id)
     }

@@ -116,7 +116,7 @@ impl Writer {
             }
         }
         let mut batch = inner.engine.batch();
-        let lengths = meta_key::sequences(module);
+        let lengths = [5, module.0];
         for row in self.view.range(Space::Meta, &lengths, &key::after_prefix(&lengths)) {
             batch.remove(Space::Meta, row?.0);
         }

@@ -138,7 +138,7 @@ impl Store {
         let split = MemorySplit::of(options.memory_bytes)?;
         let engine = Arc::new(Engine::open(folder, split)?);
         check_records(&engine, options, modules, reindexed)?;
-        appended::remove_uncounted_rows(&engine)?;
+        appended::remove_uncounted_rows(&engine, modules)?;
         engine.start_merges()?;
         let published = Arc::new(Published::read(engine.view())?);
         published.check_nothing_above()?;

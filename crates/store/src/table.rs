@@ -32,9 +32,9 @@ impl TableKind {
 /// Which keyspace of the engine holds the rows; tables with the same access pattern share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// Rows are appended: their files are moved instead of merged. For Sequence tables, which have no other.
+    /// Rows of the one largest Sequence table: their files are moved instead of merged.
     Appended,
-    /// Keys that are read together are adjacent: a script or owner and a number, or a height.
+    /// Keys that are read together are adjacent: numbers that grow with the chain, or a script or owner and a number.
     Ordered,
     /// Keys start with a hash.
     Hashed,
@@ -78,9 +78,11 @@ pub struct ModuleSchema {
 }
 
 impl ModuleSchema {
-    /// Checks the declarations: no reserved id, tables of this module with distinct numbers, Sequence tables appended.
+    /// Checks the declarations: no reserved id, tables of this module with distinct numbers, one Sequence table appended at
+    /// most.
     pub(crate) fn check(modules: &[Self]) -> Result<(), StoreError> {
         let invalid = |text: String| Err(StoreError::InvalidSchema(text));
+        let mut appended: Option<&Table> = None;
         for (index, module) in modules.iter().enumerate() {
             if module.id.0 == u8::MAX {
                 return invalid(format!("module `{}` has the reserved number 255", module.name));
@@ -100,8 +102,16 @@ impl ModuleSchema {
                 if table.module != module.id {
                     return invalid(format!("table `{}` does not belong to module `{}`", table.name, module.name));
                 }
-                if (table.kind == TableKind::Sequence) != (table.placement == Placement::Appended) {
-                    return invalid(format!("table `{}`: Sequence tables, and no others, are appended", table.name));
+                if table.placement == Placement::Appended {
+                    if table.kind != TableKind::Sequence {
+                        return invalid(format!("table `{}` is appended and no Sequence table", table.name));
+                    }
+                    if let Some(other) = appended.replace(table) {
+                        let names = (other.name, table.name);
+                        return invalid(format!(
+                            "tables {names:?} are both appended: the files of one table alone never overlap"
+                        ));
+                    }
                 }
                 if module.tables[..index].iter().any(|other| other.id == table.id) {
                     return invalid(format!("two tables of module `{}` have number {}", module.name, table.id));

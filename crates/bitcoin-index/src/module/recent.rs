@@ -1,7 +1,11 @@
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasher, Hasher, RandomState};
 
+use bitcoin::hashes::Hash as _;
 use bitcoin::{BlockHash, Txid};
+use paraffin_primitives::ConnectedBlock;
+
+use crate::rows::is_unspendable;
 
 /// A map by txid.
 pub(super) type TxidMap<T> = HashMap<Txid, T, TxidHashing>;
@@ -41,88 +45,130 @@ impl Hasher for TxidHasher {
     }
 }
 
-/// A txid under a secret: of 96 bits, so that no two transactions of a chain have the same, by chance or by design.
-type Fingerprint = [u32; 3];
+/// Transactions of a set: those that could be stored in the same slots. Two lines of memory.
+const SET: usize = 8;
+/// Bits of an entry below its tag: number, outputs not yet spent.
+const TAG_SHIFT: u32 = 40;
+const NUMBER_SHIFT: u32 = 8;
+/// So many unspent outputs and more are not counted down.
+const UNSPENT_MAX: u8 = u8::MAX;
 
-/// Hashes fingerprints, which are hashes already.
-#[derive(Debug, Default)]
-struct FingerprintHasher(u64);
+/// A transaction in 16 bytes: 88 bits of its txid, 64 of them under a secret, so that no two transactions of a chain have the same by chance
+/// or by design; its number; how many of its outputs are unspent. Zero is a free slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry(u128);
 
-impl Hasher for FingerprintHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.first_chunk::<8>().map_or(0, |head| u64::from_le_bytes(*head));
+impl Entry {
+    const fn new(tag: u128, number: u32, unspent: u8) -> Self {
+        Self(tag << TAG_SHIFT | (number as u128) << NUMBER_SHIFT | unspent as u128)
     }
 
-    fn write_usize(&mut self, _length: usize) {}
+    const fn tag(self) -> u128 {
+        self.0 >> TAG_SHIFT
+    }
 
-    fn finish(&self) -> u64 {
-        self.0
+    const fn number(self) -> u32 {
+        (self.0 >> NUMBER_SHIFT) as u32
+    }
+
+    const fn unspent(self) -> u8 {
+        self.0 as u8
     }
 }
 
-type Numbers = HashMap<Fingerprint, u32, BuildHasherDefault<FingerprintHasher>>;
-
-/// Numbers of the newest transactions, for most inputs spend young outputs. Bounded, and valid only while blocks follow
+/// Numbers of the newest transactions with unspent outputs, for most inputs spend young ones. Bounded, and valid only while blocks follow
 /// one another: the module is not notified of undone blocks, it detects that the next one has another predecessor.
 #[derive(Debug)]
 pub(super) struct RecentNumbers {
     tip: Option<BlockHash>,
-    keys: [RandomState; 2],
-    young: Numbers,
-    old: Numbers,
-    /// Transactions of a generation; two are held.
-    generation: usize,
+    key: RandomState,
+    /// Sets of slots, each transaction in one of the set that its hash gives. Empty until the first block; zeroed, so that memory is
+    /// taken as it is used.
+    slots: Vec<u128>,
+    sets: usize,
 }
 
 impl RecentNumbers {
-    /// Takes `bytes` of memory at most, but for one block.
+    /// Takes `bytes` of memory at most.
     pub(super) fn new(bytes: usize) -> Self {
-        // A map takes 17 bytes for each of its buckets, a power of two, and fills seven eighths of them.
-        let buckets = 1_usize << (bytes / 2 / 17).max(16).ilog2();
-        Self {
-            tip: None,
-            keys: [RandomState::new(), RandomState::new()],
-            young: Numbers::default(),
-            old: Numbers::default(),
-            generation: buckets / 8 * 7,
-        }
+        let sets = bytes / (SET * size_of::<u128>());
+        Self { tip: None, key: RandomState::new(), slots: Vec::new(), sets }
     }
 
     /// Forgets everything unless the next block follows the last one remembered.
     pub(super) fn follow(&mut self, previous: BlockHash) {
         if self.tip.take() != Some(previous) {
-            self.young.clear();
-            self.old.clear();
+            self.slots = Vec::new();
         }
     }
 
     pub(super) fn get(&self, txid: &Txid) -> Option<u32> {
-        let fingerprint = self.fingerprint(txid);
-        self.young.get(&fingerprint).or_else(|| self.old.get(&fingerprint)).copied()
+        let (set, tag) = self.position(txid);
+        let set = self.slots.get(set..set + SET)?;
+        let found = set.iter().copied().map(Entry).find(|entry| entry.tag() == tag && entry.unspent() > 0);
+        found.map(Entry::number)
     }
 
     /// To be called when all rows of the block are written.
-    pub(super) fn remember(&mut self, tip: BlockHash, first_number: u32, txids: &[Txid]) {
-        if self.young.len() + txids.len() > self.generation {
-            self.old = std::mem::take(&mut self.young);
+    pub(super) fn remember(&mut self, tip: BlockHash, first_number: u32, block: &ConnectedBlock) {
+        if self.slots.is_empty() {
+            self.slots = vec![0; self.sets * SET];
         }
-        for (number, txid) in (first_number..).zip(txids) {
-            let fingerprint = self.fingerprint(txid);
-            self.young.insert(fingerprint, number);
+        let transactions = &block.block.txdata;
+        for ((number, txid), transaction) in (first_number..).zip(&block.txids).zip(transactions) {
+            let spendable = transaction.output.iter().filter(|output| !is_unspendable(&output.script_pubkey));
+            let unspent = spendable.take(UNSPENT_MAX.into()).count();
+            self.insert(txid, number, unspent as u8);
+        }
+        for input in transactions.iter().skip(1).flat_map(|transaction| &transaction.input) {
+            self.spend(&input.previous_output.txid);
         }
         self.tip = Some(tip);
     }
 
-    fn fingerprint(&self, txid: &Txid) -> Fingerprint {
-        let [first, second] = self.keys.each_ref().map(|key| key.hash_one(txid));
-        [first as u32, (first >> 32) as u32, second as u32]
+    /// In place of a free slot, or of the oldest transaction of the set.
+    fn insert(&mut self, txid: &Txid, number: u32, unspent: u8) {
+        let (set, tag) = self.position(txid);
+        let Some(set) = self.slots.get_mut(set..set + SET) else { return };
+        let same = set.iter().position(|slot| *slot > 0 && Entry(*slot).tag() == tag);
+        // A free slot has the lowest number.
+        let oldest = (0..SET).min_by_key(|slot| Entry(set[*slot]).number());
+        if let Some(slot) = same.or(oldest) {
+            set[slot] = if unspent > 0 { Entry::new(tag, number, unspent).0 } else { 0 };
+        }
+    }
+
+    /// An output of the transaction is spent; one without others is not looked for again.
+    fn spend(&mut self, txid: &Txid) {
+        let (set, tag) = self.position(txid);
+        let Some(set) = self.slots.get_mut(set..set + SET) else { return };
+        let Some(slot) = set.iter_mut().find(|slot| **slot > 0 && Entry(**slot).tag() == tag) else { return };
+        match Entry(*slot).unspent() {
+            UNSPENT_MAX => {}
+            1 => *slot = 0,
+            _ => *slot -= 1,
+        }
+    }
+
+    /// First slot of the set of a transaction, and its tag.
+    fn position(&self, txid: &Txid) -> (usize, u128) {
+        let keyed = self.key.hash_one(txid);
+        let set = (u128::from(keyed) * self.sets as u128 >> 64) as usize;
+        let bytes = txid.as_byte_array();
+        let plain = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
+        (set * SET, u128::from(keyed) << 24 | u128::from(plain))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::HashMap;
+
     use bitcoin::hashes::Hash;
+    use bitcoin::{Amount, Block, OutPoint, ScriptBuf, Transaction, TxIn, TxOut, absolute, transaction};
+    use paraffin_primitives::BlockId;
+
+    use super::*;
 
     fn hash(byte: u8) -> BlockHash {
         BlockHash::from_byte_array([byte; 32])
@@ -132,11 +178,39 @@ mod tests {
         Txid::hash(&number.to_be_bytes())
     }
 
+    /// Transactions with so many spendable outputs each and one that is not, which have other txids than real ones; the second one spends
+    /// the outpoints.
+    fn block(txids: Vec<Txid>, outputs: usize, spends: &[Txid]) -> ConnectedBlock {
+        let output = |script_pubkey| TxOut { value: Amount::ONE_SAT, script_pubkey };
+        let spendable = (0..outputs).map(|_| output(ScriptBuf::from(vec![0x51])));
+        let transaction = Transaction {
+            version: transaction::Version::TWO,
+            lock_time: absolute::LockTime::ZERO,
+            input: Vec::new(),
+            output: spendable.chain([output(ScriptBuf::new_op_return([]))]).collect(),
+        };
+        let mut transactions = vec![transaction; txids.len()];
+        let input = |txid: &Txid| TxIn { previous_output: OutPoint { txid: *txid, vout: 0 }, ..TxIn::default() };
+        if let Some(second) = transactions.get_mut(1) {
+            second.input = spends.iter().map(input).collect();
+        }
+        let header = bitcoin::constants::genesis_block(bitcoin::Network::Regtest).header;
+        ConnectedBlock {
+            id: BlockId { height: 0, hash: hash(0) },
+            block: Block { header, txdata: transactions },
+            size: 0,
+            txids,
+            offsets: Vec::new(),
+            spent: None,
+            script_digests: None,
+        }
+    }
+
     #[test]
     fn a_block_with_another_predecessor_empties_the_cache() {
         let mut recent = RecentNumbers::new(4 << 20);
         recent.follow(hash(0));
-        recent.remember(hash(1), 7, &[txid(1)]);
+        recent.remember(hash(1), 7, &block(vec![txid(1)], 1, &[]));
         recent.follow(hash(1));
         assert_eq!(recent.get(&txid(1)), Some(7));
         // Block 2 failed half-way, so it is not remembered; the next block starts empty.
@@ -145,17 +219,49 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_by_two_generations_and_one_block() {
-        let mut recent = RecentNumbers::new(4 << 20);
-        let mut number = 0;
-        for block in 0u32..60 {
-            let txids: Vec<Txid> = (0..10_000).map(|index| txid(block * 10_000 + index)).collect();
-            recent.follow(hash(block as u8));
-            recent.remember(hash(block as u8 + 1), number, &txids);
-            number += 10_000;
-            assert!(recent.young.len() + recent.old.len() <= 2 * 114_688);
+    fn a_number_leaves_with_the_last_output_and_the_oldest_ones_when_there_is_no_memory() {
+        let mut recent = RecentNumbers::new(64 << 10);
+        recent.remember(hash(1), 0, &block((0..100).map(txid).collect(), 2, &[txid(3), txid(4), txid(4), txid(1_000)]));
+        assert_eq!(recent.get(&txid(2)), Some(2));
+        assert_eq!(recent.get(&txid(3)), Some(3), "it has another output");
+        assert_eq!(recent.get(&txid(4)), None);
+        recent.remember(hash(2), 100, &block(vec![txid(5), txid(200)], 0, &[]));
+        assert_eq!(recent.get(&txid(200)), None, "nothing of it can be spent");
+        assert_eq!(recent.get(&txid(5)), None, "the newer transaction of this txid has no outputs");
+        let many = block(vec![txid(300), txid(301)], 1_000, &vec![txid(300); 999]);
+        recent.remember(hash(3), 102, &many);
+        assert_eq!(recent.get(&txid(300)), Some(102));
+        // 4,096 slots.
+        for number in 0..40 {
+            let txids = (0..1_000).map(|index| txid(10_000 + number * 1_000 + index)).collect();
+            recent.remember(hash(4), 1_000 + number * 1_000, &block(txids, 1, &[]));
         }
-        assert_eq!(recent.get(&txid(number - 1)), Some(number - 1));
+        let held: Vec<u32> = (0..40_000).filter(|index| recent.get(&txid(10_000 + index)).is_some()).collect();
+        assert!((3_500..=4_096).contains(&held.len()), "{}", held.len());
+        let young = held.iter().filter(|index| **index >= 34_000).count();
+        assert!(young > held.len() * 9 / 10, "{young} of {}", held.len());
         assert_eq!(recent.get(&txid(0)), None);
+        assert_eq!(RecentNumbers::new(0).get(&txid(0)), None);
+    }
+
+    #[test]
+    fn a_number_is_that_of_its_transaction_or_none() {
+        let mut recent = RecentNumbers::new(16 << 10);
+        let mut numbers = HashMap::new();
+        let mut state = 1_u64;
+        let mut draw = |below: u32| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 33) as u32 % below
+        };
+        for round in 0..200 {
+            let first = round * 64;
+            let txids: Vec<Txid> = (0..64).map(|_| txid(draw(5_000))).collect();
+            let spends: Vec<Txid> = (0..100).map(|_| txid(draw(5_000))).collect();
+            recent.remember(hash(1), first, &block(txids.clone(), draw(4) as usize, &spends));
+            numbers.extend(txids.into_iter().zip(first..));
+            for (txid, number) in &numbers {
+                assert!(recent.get(txid).is_none_or(|found| found == *number));
+            }
+        }
     }
 }

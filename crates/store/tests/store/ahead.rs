@@ -8,8 +8,7 @@ use paraffin_store::{ModuleId, ModuleSchema, Placement, ReadAhead, Store, StoreE
 use crate::model::options;
 
 const fn table(id: u8, name: &'static str, kind: TableKind) -> Table {
-    let placement = if matches!(kind, TableKind::Sequence) { Placement::Appended } else { Placement::Hashed };
-    Table { module: ModuleId(3), id, name, kind, placement }
+    Table { module: ModuleId(3), id, name, kind, placement: Placement::Hashed }
 }
 
 const CURRENT: Table = table(0, "current", TableKind::Current);

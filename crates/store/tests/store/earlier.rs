@@ -8,8 +8,7 @@ use paraffin_store::{ModuleId, ModuleSchema, Placement, Store, StoreError, Table
 use crate::model::options;
 
 const fn table(module: u8, id: u8, name: &'static str, kind: TableKind) -> Table {
-    let placement = if matches!(kind, TableKind::Sequence) { Placement::Appended } else { Placement::Ordered };
-    Table { module: ModuleId(module), id, name, kind, placement }
+    Table { module: ModuleId(module), id, name, kind, placement: Placement::Ordered }
 }
 
 const STATE: Table = table(3, 0, "state", TableKind::Versioned);

@@ -22,13 +22,13 @@ pub(crate) const FIRST_TABLES: [Table; 6] = [
     table(1, 2, "ids", TableKind::WriteOnce, Placement::Hashed),
     table(1, 3, "transactions", TableKind::Sequence, Placement::Appended),
     table(1, 9, "lists", TableKind::Current, Placement::Ordered),
-    table(1, 255, "numbers", TableKind::Sequence, Placement::Appended),
+    table(1, 255, "numbers", TableKind::Sequence, Placement::Ordered),
 ];
 /// Tables of the second module.
 pub(crate) const SECOND_TABLES: [Table; 4] = [
     table(254, 0, "states", TableKind::Versioned, Placement::Ordered),
     table(254, 1, "spends", TableKind::WriteOnce, Placement::Ordered),
-    table(254, 2, "rows", TableKind::Sequence, Placement::Appended),
+    table(254, 2, "rows", TableKind::Sequence, Placement::Bulk),
     table(254, 3, "totals", TableKind::Current, Placement::Ordered),
 ];
 

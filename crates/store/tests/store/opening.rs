@@ -46,16 +46,16 @@ fn contradicting_declarations_and_settings_are_refused() {
     let open = |modules: &[ModuleSchema]| Store::open(folder.path(), &options(None), modules).map(|_| ());
     let twins: &[Table] = &[FIRST_TABLES[0], FIRST_TABLES[0]];
     let foreign: &[Table] = &[SECOND_TABLES[0]];
-    let sequence_apart = [Table { placement: Placement::Ordered, ..FIRST_TABLES[3] }];
-    let appended_map = [Table { placement: Placement::Appended, ..FIRST_TABLES[0] }];
+    let appended_map: &[Table] = &[Table { placement: Placement::Appended, ..FIRST_TABLES[0] }];
+    let two_appended = [FIRST_TABLES[3], Table { placement: Placement::Appended, ..FIRST_TABLES[5] }];
     for modules in [
         vec![FIRST, FIRST],
         vec![FIRST, ModuleSchema { id: ModuleId(2), ..FIRST }],
         vec![ModuleSchema { id: ModuleId(255), tables: &[], ..FIRST }],
         vec![ModuleSchema { tables: Box::leak(Box::new(twins)), ..FIRST }],
         vec![ModuleSchema { tables: foreign, ..FIRST }],
-        vec![ModuleSchema { tables: Box::leak(Box::new(sequence_apart)), ..FIRST }],
-        vec![ModuleSchema { tables: Box::leak(Box::new(appended_map)), ..FIRST }],
+        vec![ModuleSchema { tables: appended_map, ..FIRST }],
+        vec![ModuleSchema { tables: Box::leak(Box::new(two_appended)), ..FIRST }],
     ] {
         assert!(matches!(open(&modules), Err(StoreError::InvalidSchema(_))), "{modules:?}");
     }
