@@ -153,7 +153,7 @@ impl RecentNumbers {
     /// First slot of the set of a transaction, and its tag.
     fn position(&self, txid: &Txid) -> (usize, u128) {
         let keyed = self.key.hash_one(txid);
-        let set = (u128::from(keyed) * self.sets as u128 >> 64) as usize;
+        let set = ((u128::from(keyed) * self.sets as u128) >> 64) as usize;
         let bytes = txid.as_byte_array();
         let plain = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
         (set * SET, u128::from(keyed) << 24 | u128::from(plain))
