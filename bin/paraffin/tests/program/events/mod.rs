@@ -8,10 +8,12 @@ mod schedules;
 
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "parquet")]
 use serde_json::{Value, json};
 
 use self::client::Client;
 use self::receiver::Receiver;
+#[cfg(feature = "parquet")]
 use crate::support::dev::Dev;
 
 /// How long a client may need to come to the newest block.
