@@ -257,6 +257,10 @@ mod tests {
             let row = [0_u32.to_be_bytes(), number.to_be_bytes()].concat();
             batch.remove(Space::Hashed, key::plain(&ROWS, &row));
         }
+        // The rows of an appended table go before its length, too.
+        for number in 0..3_u32 {
+            batch.remove(Space::Appended, key::plain(&LIST, &number.to_be_bytes()));
+        }
         writer.inner.engine.commit(batch, false).unwrap();
         drop((writer, store));
 

@@ -31,8 +31,11 @@ use super::Space;
 pub(super) const FAN_IN: usize = 8;
 /// The last level is written again for runs of at least this part of its size.
 const LAST_LEVEL_PART: u64 = 2;
-/// Mean length of files that are moved as they are, bytes: smaller ones would be too many.
-const MOVED_BYTES_MIN: u64 = 8 << 20;
+/// Least mean length of files that are moved as they are, bytes, and the share of the last level that it is while within these. The engine
+/// compares each file of a level with each other one whenever files are moved there, and reads wait for it: so there are some thousands of
+/// files at most, however long the chain is.
+const MOVED_BYTES: (u64, u64) = (8 << 20, 32 << 20);
+const MOVED_SHARE: u64 = 2048;
 /// How long a thread sleeps at most: a flush of the engine wakes none.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -272,6 +275,12 @@ fn files(space: &Keyspace, number: usize) -> (usize, usize, u64) {
     (count, level.run_count(), level.size() / (count as u64).max(1))
 }
 
+/// Mean length from which on files are moved as they are, bytes.
+fn moved_bytes_min(space: &Keyspace) -> u64 {
+    let (_, last) = level(space, 6);
+    (last / MOVED_SHARE).clamp(MOVED_BYTES.0, MOVED_BYTES.1)
+}
+
 /// Moves large files of commits out of level 0 of `appended`; merges small ones, and ones that overlap, into a run of level 2.
 fn move_runs(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
     let (count, runs, mean) = files(space, 0);
@@ -280,7 +289,7 @@ fn move_runs(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
     if !is_left && count < worker.fan_in {
         return Ok(false);
     }
-    if !is_left && runs == 1 && mean >= MOVED_BYTES_MIN {
+    if !is_left && runs == 1 && mean >= moved_bytes_min(space) {
         // The engine's strategy moves the one run of level 0 into the first level that has files, the last one when none has,
         // unless they overlap; it looks while none can be added.
         worker.apply(space, idle_strategy())?;
@@ -301,7 +310,7 @@ fn move_levels(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
     let (count, runs, mean) = files(space, 2);
     if level(space, 3).0 > 0 {
         worker.apply(space, MoveDown(3, 6))?;
-    } else if count >= worker.fan_in && runs == 1 && mean >= MOVED_BYTES_MIN {
+    } else if count >= worker.fan_in && runs == 1 && mean >= moved_bytes_min(space) {
         // It stays one run: beside this thread only that strategy adds files to level 2.
         worker.apply(space, MoveDown(2, 6))?;
     } else if count >= worker.fan_in {

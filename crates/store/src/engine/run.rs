@@ -47,11 +47,6 @@ impl Run {
         });
     }
 
-    /// The parts of a keyspace, in order of their keys.
-    pub(crate) fn parts(&self, space: Space) -> &[Box<dyn RunPart>] {
-        &self.parts[space as usize]
-    }
-
     /// Visits the rows of a keyspace in order of their keys.
     pub(crate) fn visit(&self, space: Space, each: &mut EachChange<'_>) -> Result<(), StoreError> {
         self.parts[space as usize].iter().try_for_each(|part| part.visit(each))

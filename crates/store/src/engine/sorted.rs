@@ -19,6 +19,21 @@ fn sum(one: Written, other: Written) -> Written {
     Ok((rows + more_rows, bytes + more_bytes))
 }
 
+/// Passes the changes of a keyspace to `change`; how many rows and bytes they have.
+fn count_changes(
+    run: &Run,
+    space: Space,
+    mut change: impl FnMut(&[u8], Option<&[u8]>) -> Result<(), StoreError>,
+) -> Written {
+    let (mut rows, mut bytes) = (0, 0);
+    run.visit(space, &mut |key, value| {
+        rows += 1;
+        bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
+        change(key, value)
+    })?;
+    Ok((rows, bytes))
+}
+
 /// Takes the next of sorted rows: key, value.
 pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
 
@@ -103,26 +118,18 @@ impl Engine {
     const DECIDING: Space = Space::ALL[0];
     const FOLLOWING: [Space; Space::NUMBERED.len() - 1] = [Space::Hashed, Space::Bulk, Space::Meta, Space::Undo];
 
-    /// Adds appended rows of a run, those of each table as files of their own, on the disk when this returns; how many rows and bytes
-    /// they have. They count once the commit says how long their tables are.
+    /// Adds the appended rows of a run as files of their own, on the disk when this returns; how many rows and bytes they have. They
+    /// count once the commit says how long their table is.
     fn append_run(&self, run: &Run) -> Written {
         let failed = |error: LsmError| classify("writing a sorted run", error.into(), &self.folder);
-        let (mut rows, mut bytes) = (0, 0);
-        for part in run.parts(Space::Appended) {
-            // Not by way of the keyspace, which would have the engine's thread move each file into the last level, however small.
-            let mut tables = self.spaces[Space::Appended as usize].tree.ingestion().map_err(failed)?;
-            part.visit(&mut |key, value| {
-                rows += 1;
-                bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
-                match value {
-                    Some(value) => tables.write(key, value),
-                    None => tables.write_tombstone(key),
-                }
-                .map_err(failed)
-            })?;
-            tables.finish().map_err(failed)?;
-        }
-        Ok((rows, bytes))
+        // Not by way of the keyspace, which would have the engine's thread move each file into the last level, however small.
+        let mut tables = self.spaces[Space::Appended as usize].tree.ingestion().map_err(failed)?;
+        let written = count_changes(run, Space::Appended, |key, value| match value {
+            Some(value) => tables.write(key, value).map_err(failed),
+            None => tables.write_tombstone(key).map_err(failed),
+        })?;
+        tables.finish().map_err(failed)?;
+        Ok(written)
     }
 
     /// Adds the part of a run to a keyspace, with the number of the commit, whole or not at all, once it is `decided`; how many
@@ -130,21 +137,15 @@ impl Engine {
     fn add_run(&self, run: &Run, space: Space, number: u64, decided: &dyn Fn() -> bool) -> Written {
         let failed = |error| classify("writing a sorted run", error, &self.folder);
         let mut tables = self.spaces[space as usize].start_ingestion().map_err(failed)?;
-        let (mut rows, mut bytes) = (0, 0);
-        run.visit(space, &mut |key, value| {
-            rows += 1;
-            bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
-            match value {
-                Some(value) => tables.write(key, value),
-                None => tables.write_tombstone(key),
-            }
-            .map_err(failed)
+        let written = count_changes(run, space, |key, value| match value {
+            Some(value) => tables.write(key, value).map_err(failed),
+            None => tables.write_tombstone(key).map_err(failed),
         })?;
         tables.write(COMMIT_KEY, number.to_be_bytes()).map_err(failed)?;
         if decided() {
             tables.finish().map_err(failed)?;
         }
-        Ok((rows, bytes))
+        Ok(written)
     }
 
     /// Finishes an interrupted run: keyspaces that lack it get it.
