@@ -16,10 +16,10 @@ use paraffin_store::{KeyHashing, KeysAhead, Module, ModuleError, ModuleId, Modul
 
 use self::holdings::Holdings;
 use self::outputs::SpentOutputs;
-use self::state::{Sheets, WriterState};
+use self::state::WriterState;
 use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, position_key, write_value};
 use crate::state::RECENT_BLOCKS;
-use crate::tables::{BASE_SHEETS, BLOCK_TRACES, EFFECTS, OUTPUTS, RECENT, SCHEMA, SEEN_AT, SHEETS, TOTALS, TRACES};
+use crate::tables::{BLOCK_TRACES, EFFECTS, OUTPUTS, RECENT, SCHEMA, SEEN_AT, TOTALS, TRACES};
 use crate::{BlockEffects, Engine, Parameters, StateError, StateKey};
 
 /// Row of `totals`: the state lacks what only the native engine writes.
@@ -62,12 +62,7 @@ impl Module for AlkanesModule {
         if u64::from(height) < self.parameters.genesis_height {
             return Ok(());
         }
-        for outpoint in spent {
-            let key = outpoint_key(outpoint);
-            // Only an output with a row has a sheet.
-            keys.add(&[(&OUTPUTS, &key), (&SHEETS, &key), (&BASE_SHEETS, &key)])?;
-        }
-        Ok(())
+        spent.iter().try_for_each(|outpoint| keys.add(&OUTPUTS, &outpoint_key(outpoint)))
     }
 
     fn follows(&self) -> Option<ModuleId> {
@@ -88,11 +83,10 @@ impl Module for AlkanesModule {
             )));
         }
         let known = SpentOutputs::of_inputs(block, rows).map_err(refuse)?;
-        let state = WriterState::new(rows, &known).map_err(refuse)?;
+        let state = WriterState { rows, known: &known };
         let is_partial = rows.get(&TOTALS, &PARTIAL)?.is_some();
         let accepted = if is_partial { self.engine.accept_partial() } else { Ok(()) };
         let run = accepted.and_then(|()| self.engine.run_block(height, block, &state));
-        let sheets = state.into_sheets();
         let effects = run.map_err(|halt| {
             ModuleError::Block(format!(
                 "block {}: the {} alkanes engine halts: {halt}. Indexing waits here, because contracts \
@@ -104,7 +98,7 @@ impl Module for AlkanesModule {
         if !self.engine.is_whole() && !is_partial {
             rows.put(&TOTALS, &PARTIAL, &[])?;
         }
-        write(&self.parameters, block, &effects, (&known, &sheets), rows).map_err(refuse)
+        write(&self.parameters, block, &effects, &known, rows).map_err(refuse)
     }
 }
 
@@ -120,7 +114,7 @@ fn write(
     parameters: &Parameters,
     block: &ConnectedBlock,
     effects: &BlockEffects,
-    (known, sheets): (&SpentOutputs, &Sheets),
+    known: &SpentOutputs,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let height = block.id.height;
@@ -130,7 +124,7 @@ fn write(
     // First the rows that depend on the state before the block.
     let mut holdings = Holdings::default();
     holdings.contracts(effects, rows)?;
-    outputs::write_spent(block, known, sheets, &mut holdings, rows)?;
+    outputs::write_spent(block, known, &mut holdings, rows)?;
 
     write_state(effects, rows)?;
     write_first_seen(height, effects, rows)?;
@@ -147,7 +141,10 @@ fn write(
 fn write_state(effects: &BlockEffects, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
     for (key, value) in &effects.writes {
         let row = StateRow::of(key);
-        rows.put(row.table, &row.key, &write_value(key, value)?)?;
+        // What outputs hold is written with the outputs.
+        if let Some(table) = row.table {
+            rows.put(table, &row.key, &write_value(key, value)?)?;
+        }
     }
     Ok(())
 }

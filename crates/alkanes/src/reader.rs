@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::Height;
-use paraffin_store::{Row, Snapshot, Table};
+use paraffin_store::{Row, Snapshot, Table, TableKind};
 
 pub use alkanes::{Creation, Order};
 pub use holders::{Holding, HoldingOf};
@@ -25,7 +25,7 @@ pub(crate) use outputs::{RECEIVES, SPENDS};
 pub use storage::StorageEntry;
 pub use traces::{BlockState, BlockTrace};
 
-use crate::rows::{Cursor, Page, StateRow, read_value};
+use crate::rows::{Cursor, Page, read_state};
 use crate::tables::RECENT;
 use crate::{SavedSheet, StateError, StateKey, StateReader};
 
@@ -139,9 +139,10 @@ impl ChainState {
 
 impl StateReader for ChainState {
     fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
-        let row = StateRow::of(key);
-        let stored = self.snapshot.get_at(row.table, &row.key, self.height)?;
-        stored.map(|stored| read_value(key, stored)).transpose()
+        read_state(key, self.height, |table, row_key| match table.kind {
+            TableKind::Versioned => self.snapshot.get_at(table, row_key, self.height),
+            _ => self.snapshot.get(table, row_key),
+        })
     }
 
     fn recent_height(&self, txid: &Txid) -> Result<Option<u64>, StateError> {

@@ -13,9 +13,11 @@ pub use etching::Etching;
 pub(crate) use held::{CountsRow, HeldRow, WideAmount, held_key, holding_key, parse_ranking_key, rank, ranking_key};
 pub use held::{Holder, HolderCounts, ScriptKey};
 pub(crate) use message::{decode_message_count, message_key};
-pub(crate) use output::{Listing, OutputRow, outpoint_key, parse_outpoint_key};
+pub(crate) use output::{
+    Listing, OutputFacts, OutputRow, SavedBytes, SavedSheets, SheetKind, outpoint_key, parse_outpoint_key,
+};
 pub(crate) use state::{
-    STORAGE_KEY_LEN_MAX, StateRow, decode_amount, encode_amount, read_value, storage_key, storage_row, write_value,
+    STORAGE_KEY_LEN_MAX, StateRow, decode_amount, encode_amount, read_state, storage_key, storage_row, write_value,
 };
 pub(crate) use trace::{decode_trace, encode_event, encode_trace};
 

@@ -1,6 +1,7 @@
 //! Tables of the module. `docs/design/alkanes.md` draws their rows.
 //!
-//! State of the protocol, one table for each kind of key, readable as of every height:
+//! State of the protocol, one table for each kind of key, readable as of every height; alkanes and base runes of outputs are in
+//! `outputs` and `changed_sheets`:
 //!
 //! ```text
 //! singles          01 seen genesis, 02 sequence, 03 pending payments     the value
@@ -9,10 +10,8 @@
 //! balances         what | who                                             amount
 //! inventories      who | what                                             nothing
 //! deployments      id                                                     outpoint
-//! sheets           outpoint                                               alkanes of an output
 //! runtime          id                                                     amount
 //! first_seen       id                                                     height | index
-//! base_sheets      outpoint                                               base runes of an output
 //! etchings         rune id                                                name and terms
 //! etched_names     name (16)                                              rune id
 //! mints_remaining  rune id                                                amount
@@ -24,7 +23,9 @@
 //! traces           outpoint                                               height (4) | trace
 //! block_traces     height (4) | index (4)                                 outpoint | transaction index (4) | stands (1)
 //! seen_at          height (4) | index (4)                                 id
-//! outputs          outpoint                                               height | index | value | script
+//! outputs          outpoint                                               height | index | value | script | sheets as first saved
+//! changed_sheets   outpoint                                               sheets as its spend leaves them, with the height
+//! sheet_parts      outpoint | height (4) | kind (1) | number (4)          a part of a sheet that is too long for a row
 //! live             script | height (4) | index (4) | vout (4)             txid | value            unspent, with alkanes
 //! spent            script | spent at (4) | height (4) | index (4) | vout  txid | value
 //! held             holder | id                                            outputs | amount
@@ -51,7 +52,7 @@ use TableKind::{Current, Versioned, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(3);
 
 /// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Ordered);
 pub(crate) const CODES: Table = table(2, "codes", Versioned, Bulk);
@@ -59,10 +60,10 @@ pub(crate) const STORAGE: Table = table(3, "storage", Versioned, Ordered);
 pub(crate) const BALANCES: Table = table(4, "balances", Versioned, Ordered);
 pub(crate) const INVENTORIES: Table = table(5, "inventories", Versioned, Ordered);
 pub(crate) const DEPLOYMENTS: Table = table(6, "deployments", Versioned, Ordered);
-pub(crate) const SHEETS: Table = table(7, "sheets", Versioned, Hashed);
+pub(crate) const CHANGED_SHEETS: Table = table(7, "changed_sheets", WriteOnce, Hashed);
 pub(crate) const RUNTIME: Table = table(8, "runtime", Versioned, Ordered);
 pub(crate) const FIRST_SEEN: Table = table(9, "first_seen", Versioned, Ordered);
-pub(crate) const BASE_SHEETS: Table = table(10, "base_sheets", Versioned, Hashed);
+pub(crate) const SHEET_PARTS: Table = table(10, "sheet_parts", WriteOnce, Bulk);
 pub(crate) const ETCHINGS: Table = table(11, "etchings", Versioned, Ordered);
 pub(crate) const ETCHED_NAMES: Table = table(12, "etched_names", Versioned, Ordered);
 pub(crate) const MINTS_REMAINING: Table = table(13, "mints_remaining", Versioned, Ordered);
@@ -94,10 +95,10 @@ pub const TABLES: &[Table] = &[
     BALANCES,
     INVENTORIES,
     DEPLOYMENTS,
-    SHEETS,
+    CHANGED_SHEETS,
     RUNTIME,
     FIRST_SEEN,
-    BASE_SHEETS,
+    SHEET_PARTS,
     ETCHINGS,
     ETCHED_NAMES,
     MINTS_REMAINING,

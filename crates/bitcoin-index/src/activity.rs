@@ -7,13 +7,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bitcoin::Txid;
-use bitcoin::hashes::Hash;
 use paraffin_store::{EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Table, read_together};
 
 use crate::error::ReadError;
 use crate::rows::{
     Funding, HistoryRow, PackedScript, PrefixWidth, ScriptTotals, TransactionRow, UnspentRow, decode_numbers,
-    page_number, row_in_page,
+    page_number, row_in_page, txid_key,
 };
 use crate::script_key::ScriptKey;
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SUPERSEDED, TRANSACTION_NUMBERS, TRANSACTIONS};
@@ -124,9 +123,9 @@ fn missing_transaction() -> ReadError {
     ReadError::Damaged { table: TRANSACTIONS.name, reason: "a transaction that other rows name is missing" }
 }
 
-/// Numbers of the transactions that share the first bytes of `txid`, newest first; none, one, or in theory more.
-pub(crate) fn candidate_numbers(rows: &impl RowSource, width: PrefixWidth, txid: &Txid) -> Result<Vec<u32>, ReadError> {
-    match rows.get(&TRANSACTION_NUMBERS, &width.prefix(txid.as_byte_array()))? {
+/// Numbers of the transactions with this id, newest first: none, one, or of two coinbases of mainnet more (BIP30).
+pub(crate) fn numbers_of(rows: &impl RowSource, txid: &Txid) -> Result<Vec<u32>, ReadError> {
+    match rows.get(&TRANSACTION_NUMBERS, &txid_key(txid))? {
         None => Ok(Vec::new()),
         Some(value) => {
             let numbers = decode_numbers(&value).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?;
@@ -136,14 +135,8 @@ pub(crate) fn candidate_numbers(rows: &impl RowSource, width: PrefixWidth, txid:
 }
 
 /// Number of the newest transaction with this id.
-pub(crate) fn number_of(rows: &impl RowSource, width: PrefixWidth, txid: &Txid) -> Result<Option<u32>, ReadError> {
-    let mut cursor = PageCursor::default();
-    for number in candidate_numbers(rows, width, txid)? {
-        if cursor.transaction(rows, number)?.txid == *txid {
-            return Ok(Some(number));
-        }
-    }
-    Ok(None)
+pub(crate) fn number_of(rows: &impl RowSource, txid: &Txid) -> Result<Option<u32>, ReadError> {
+    Ok(numbers_of(rows, txid)?.first().copied())
 }
 
 /// Whether a later coinbase with the same id replaced this transaction (BIP30).

@@ -5,15 +5,11 @@ mod inputs;
 mod recent;
 mod scripts;
 
-use std::collections::HashSet;
-
 use bitcoin::OutPoint;
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
 use paraffin_primitives::{ConnectedBlock, Height};
-use paraffin_store::{
-    KeyHashing, KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, StoreError, read_together,
-};
+use paraffin_store::{KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, StoreError};
 
 use self::history_bounds::HistoryBounds;
 use self::inputs::SpentOutputs;
@@ -21,15 +17,12 @@ use self::recent::RecentNumbers;
 use self::scripts::BlockScripts;
 use crate::activity::{PageCursor, RowSource};
 use crate::error::ReadError;
-use crate::rows::{BlockRow, PAGE_TRANSACTIONS, PageWriter, PrefixWidth, decode_numbers, is_unspendable};
+use crate::rows::{BlockRow, PAGE_TRANSACTIONS, PageWriter, PrefixWidth, decode_numbers, is_unspendable, txid_key};
 use crate::settings::{MissingPrevouts, Options, RawTransactions, stored_raw_transactions};
 use crate::tables::{
     BLOCK_HEIGHTS, BLOCKS, RAW_TRANSACTIONS, RAW_TRANSACTIONS_SETTING, SCHEMA, SETTINGS, SUPERSEDED,
     TRANSACTION_NUMBERS, TRANSACTIONS,
 };
-
-/// Number of txids from which on another thread looks up others with their prefix; nearly all need no file.
-const LOOKED_UP_BY_ONE: usize = 512;
 
 /// Memory of a module that is given none, bytes.
 const DEFAULT_MEMORY: usize = 16 << 20;
@@ -147,7 +140,7 @@ impl Module for BitcoinModule {
         for outpoint in spent {
             // Inputs of a transaction often spend outputs of one.
             if last.replace(outpoint.txid) != Some(outpoint.txid) && self.recent.get(&outpoint.txid).is_none() {
-                keys.add(&[(&TRANSACTION_NUMBERS, &self.width.prefix(outpoint.txid.as_byte_array()))])?;
+                keys.add(&TRANSACTION_NUMBERS, &txid_key(&outpoint.txid))?;
             }
         }
         Ok(())
@@ -161,8 +154,7 @@ impl Module for BitcoinModule {
         self.recent.follow(block.block.header.prev_blockhash);
 
         let first_number = first_free_number(block, rows)?;
-        let spent =
-            SpentOutputs::resolve(block, first_number, rows, self.width, &self.recent, self.options.missing_prevouts)?;
+        let spent = SpentOutputs::resolve(block, first_number, rows, &self.recent, self.options.missing_prevouts)?;
         let mut scripts = BlockScripts::new(block, first_number);
         let weight = write_transactions(block, first_number, &spent, rows, &mut scripts)?;
         write_numbers(block, first_number, rows, self.width, &mut scripts)?;
@@ -258,19 +250,16 @@ fn write_numbers<'a>(
     width: PrefixWidth,
     scripts: &mut BlockScripts<'a>,
 ) -> Result<(), ModuleError> {
-    let keys: Vec<[u8; 8]> = block.txids.iter().map(|txid| width.prefix(txid.as_byte_array())).collect();
-    let read = |key: &[u8; 8]| rows.get(&TRANSACTION_NUMBERS, key);
-    let earlier = read_together(&keys, LOOKED_UP_BY_ONE, read)?;
-    // Two transactions of a block that share a prefix are nearly always an attempt to be taken for each other.
-    let mut written: HashSet<[u8; 8], KeyHashing> =
-        HashSet::with_capacity_and_hasher(keys.len(), KeyHashing::default());
-    for (index, ((number, key), value)) in (first_number..).zip(keys).zip(earlier).enumerate() {
-        let value = if written.insert(key) { value } else { rows.get(&TRANSACTION_NUMBERS, &key)? };
-        let mut value = value.unwrap_or_default();
-        if index == 0 && !value.is_empty() {
-            let earlier: Vec<u32> =
-                decode_numbers(&value).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?.collect();
-            withdraw_repeated_coinbase(block, &earlier, rows, width, scripts)?;
+    for (index, (number, txid)) in (first_number..).zip(&block.txids).enumerate() {
+        let key = txid_key(txid);
+        let mut value = Vec::new();
+        // A coinbase alone can repeat an id: what another transaction spends, no second one can. So nothing is looked for before it is written.
+        if index == 0
+            && let Some(earlier) = rows.get(&TRANSACTION_NUMBERS, &key)?
+        {
+            let numbers = decode_numbers(&earlier).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?;
+            withdraw_repeated_coinbase(block, &numbers.collect::<Vec<_>>(), rows, width, scripts)?;
+            value = earlier;
         }
         value.extend_from_slice(&number.to_be_bytes());
         rows.put(&TRANSACTION_NUMBERS, &key, &value)?;

@@ -55,8 +55,9 @@ impl Module for Outputs {
         self.named.fetch_add(spent.len(), Ordering::Relaxed);
         for outpoint in spent {
             let key = key(outpoint);
-            keys.add(&[(&UNSPENT, &key), (&MADE, &key)])?;
-            keys.add(&[(&STATES, &outpoint.txid.as_byte_array()[..1])])?;
+            keys.add(&UNSPENT, &key)?;
+            keys.add(&MADE, &key)?;
+            keys.add(&STATES, &outpoint.txid.as_byte_array()[..1])?;
         }
         Ok(())
     }

@@ -131,7 +131,7 @@ impl Module for OrdinalsModule {
         if height <= self.parameters.first_inscription_height.min(self.parameters.first_rune_height) {
             return Ok(());
         }
-        spent.iter().try_for_each(|outpoint| keys.add(&[(&HELD, &outpoint_key(outpoint))]))
+        spent.iter().try_for_each(|outpoint| keys.add(&HELD, &outpoint_key(outpoint)))
     }
 
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {

@@ -13,7 +13,7 @@ use crate::engine::{Bytes, KnownRows, Space, View};
 use crate::overlay::{ModuleOverlay, ROW_OVERHEAD};
 use crate::{ModuleId, StoreError, Table, TableKind, key, read_together};
 
-/// Groups of rows that are worth a thread that reads them.
+/// Rows that are worth a thread that reads them.
 const READ_BY_ONE: usize = 32;
 /// Bytes of rows that are read ahead of a block, in sum, with what each costs beside its key and value: some 80,000 short ones.
 const BYTES_MAX: usize = 16 << 20;
@@ -24,32 +24,30 @@ type EngineKey = (Space, Vec<u8>);
 /// Collects the keys of rows that a block will need.
 pub struct KeysAhead<'a> {
     overlays: &'a BTreeMap<ModuleId, ModuleOverlay>,
-    groups: Vec<Vec<EngineKey>>,
+    keys: Vec<EngineKey>,
 }
 
 impl<'a> KeysAhead<'a> {
     pub(crate) fn new(overlays: &'a BTreeMap<ModuleId, ModuleOverlay>) -> Self {
-        Self { overlays, groups: Vec::new() }
+        Self { overlays, keys: Vec::new() }
     }
 
-    /// Adds rows of Current, `WriteOnce` or Versioned tables, of the latter the newest values. The first one decides: the others
-    /// are read if the store has it, and none if it is known without a read.
+    /// Adds a row of a Current, `WriteOnce` or Versioned table, of the latter the newest value, unless it is known without a read.
     ///
     /// # Errors
-    /// A table is of another kind, or its module is not declared.
-    pub fn add(&mut self, rows: &[(&Table, &[u8])]) -> Result<(), StoreError> {
-        let Some((table, row_key)) = rows.first() else { return Ok(()) };
+    /// The table is of another kind, or its module is not declared.
+    pub fn add(&mut self, table: &Table, row_key: &[u8]) -> Result<(), StoreError> {
         // A module without an overlay has applied no block since the start; it begins to read ahead with its second one.
         let Some(overlay) = self.overlays.get(&table.module) else { return Ok(()) };
         if overlay.needs_read(table, row_key)? {
-            self.groups.push(rows.iter().map(|(table, row_key)| engine_key(table, row_key)).collect());
+            self.keys.push(engine_key(table, row_key));
         }
         Ok(())
     }
 
     /// To be read from `view`.
     pub(crate) fn of_view(self, view: &View) -> ReadAhead {
-        ReadAhead { view: view.with_known(None), groups: self.groups, is_over: Arc::default() }
+        ReadAhead { view: view.with_known(None), keys: self.keys, is_over: Arc::default() }
     }
 }
 
@@ -64,14 +62,14 @@ fn engine_key(table: &Table, row_key: &[u8]) -> EngineKey {
 /// What is to be read before the next block, by any thread.
 pub struct ReadAhead {
     view: View,
-    groups: Vec<Vec<EngineKey>>,
+    keys: Vec<EngineKey>,
     is_over: Arc<AtomicBool>,
 }
 
 impl ReadAhead {
     /// Whether there is nothing to read.
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.keys.is_empty()
     }
 
     /// Reads the rows on a thread of its own. `None`: there is nothing to read, or the system gives no thread.
@@ -88,41 +86,31 @@ impl ReadAhead {
     /// the error itself. Nothing is read beyond 16 MiB.
     pub fn read(mut self) -> RowsAhead {
         // Rows that are near one another are in the same blocks of filters, indexes and rows, and are then read one after the other.
-        self.groups.sort_unstable();
+        self.keys.sort_unstable();
         let left = AtomicUsize::new(BYTES_MAX);
-        let Ok(groups) =
-            read_together(&self.groups, READ_BY_ONE, |group| Ok::<_, Infallible>(self.group(group, &left)));
+        let Ok(found) = read_together(&self.keys, READ_BY_ONE, |key| Ok::<_, Infallible>(self.row(key, &left)));
         let mut rows = KnownRows::default();
-        for (group, found) in self.groups.into_iter().zip(groups) {
-            for ((space, key), value) in group.into_iter().zip(found) {
+        for ((space, key), value) in self.keys.into_iter().zip(found) {
+            if let Some(value) = value {
                 rows.insert(space, key, value);
             }
         }
         RowsAhead { view: self.view, rows }
     }
 
-    /// Values of the first rows of a group: all of them, or fewer where the first is absent, one cannot be read, or memory is used up.
-    fn group(&self, group: &[EngineKey], left: &AtomicUsize) -> Vec<Option<Bytes>> {
-        let mut found = Vec::with_capacity(group.len());
+    /// A row, or that it is absent; `None` if it cannot be read or memory is used up.
+    fn row(&self, (space, key): &EngineKey, left: &AtomicUsize) -> Option<Option<Bytes>> {
         if self.is_over.load(Ordering::Relaxed) {
-            return found;
+            return None;
         }
-        for (space, key) in group {
-            let Ok(value) = self.view.get(*space, key) else { break };
-            // A copy: a value of the engine keeps the whole block of its table file in memory.
-            let value = value.as_deref().map(Bytes::from);
-            let bytes = ROW_OVERHEAD as usize + key.len() + value.as_ref().map_or(0, |value| value.len());
-            if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_err() {
-                self.is_over.store(true, Ordering::Relaxed);
-                break;
-            }
-            let is_absent = value.is_none();
-            found.push(value);
-            if is_absent && found.len() == 1 {
-                break;
-            }
+        // A copy: a value of the engine keeps the whole block of its table file in memory.
+        let value = self.view.get(*space, key).ok()?.as_deref().map(Bytes::from);
+        let bytes = ROW_OVERHEAD as usize + key.len() + value.as_ref().map_or(0, |value| value.len());
+        if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_err() {
+            self.is_over.store(true, Ordering::Relaxed);
+            return None;
         }
-        found
+        Some(value)
     }
 }
 

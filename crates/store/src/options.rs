@@ -68,7 +68,7 @@ impl MemorySplit {
         let run = (buffers / 3).max(memory_bytes / 8);
         let spare = memory_bytes - buffers.max(3 * run);
         let modules = (memory_bytes / 8).min(spare.saturating_sub(CACHE_FLOOR));
-        Ok(Self { cache: spare - modules, memtable, journal, pending, run, filters: run / 4, modules })
+        Ok(Self { cache: spare - modules, memtable, journal, pending, run, filters: run / 2, modules })
     }
 
     /// The most that the parts take together, bytes; never above the ceiling it was divided from.

@@ -87,7 +87,7 @@ impl BlockEffects {
         } else {
             for (key, value) in self.writes.iter().filter(|(key, _)| EffectsPart::of(key) == part) {
                 let row = StateRow::of(key);
-                piece(&[row.table.id]);
+                piece(&[row.number]);
                 piece(&row.key);
                 piece(value);
             }

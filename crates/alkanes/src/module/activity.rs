@@ -41,7 +41,9 @@ pub(super) fn write(
             let own = || block.block.txdata.get(*indices.get(&txid)? as usize)?.output.get(vout as usize);
             let spent_script =
                 spent.and_then(|spent| spent.get(index)).or_else(own).map(|output| &*output.script_pubkey);
-            if let Some(script) = spent_script.or_else(|| known.row(&input.previous_output).map(|row| &*row.script)) {
+            if let Some(script) =
+                spent_script.or_else(|| known.facts(&input.previous_output).map(|output| &*output.script))
+            {
                 note(script, SPENDS);
             }
         }

@@ -7,9 +7,9 @@ use paraffin_store::{ModuleWriter, read_together};
 
 use super::LOOKED_UP_BY_ONE;
 use crate::rows::{
-    CountsRow, HeldRow, Holder, StateRow, WideAmount, decode_amount, held_key, holding_key, id_key, ranking_key,
+    CountsRow, HeldRow, Holder, WideAmount, decode_amount, held_key, holding_key, id_key, pair_key, ranking_key,
 };
-use crate::tables::{HELD, HOLDER_COUNTS, HOLDINGS, RANKING};
+use crate::tables::{BALANCES, HELD, HOLDER_COUNTS, HOLDINGS, RANKING};
 use crate::{BlockEffects, StateError, StateKey};
 
 /// Changes of the holdings in a block.
@@ -43,8 +43,7 @@ impl Holdings {
     pub(super) fn contracts(&mut self, effects: &BlockEffects, rows: &ModuleWriter<'_>) -> Result<(), StateError> {
         for (key, value) in &effects.writes {
             if let StateKey::Balance { what, who } = key {
-                let row = StateRow::of(key);
-                let before = rows.get(row.table, &row.key)?.unwrap_or_default();
+                let before = rows.get(&BALANCES, &pair_key(*what, *who))?.unwrap_or_default();
                 self.remove(Holder::Contract(*who), *what, decode_amount(&before)?);
                 self.add(Holder::Contract(*who), *what, decode_amount(value)?);
             }

@@ -1,20 +1,25 @@
 //! Outputs that hold alkanes, listed by script while they are unspent.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bitcoin::{OutPoint, ScriptBuf, Txid};
-use paraffin_primitives::ConnectedBlock;
+use paraffin_primitives::{ConnectedBlock, Height};
 use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
 use super::holdings::Holdings;
-use super::state::Sheets;
+use super::state::WriterState;
 use super::{LOOKED_UP_BY_ONE, TransactionIndices};
-use crate::rows::{Holder, OutputRow, ScriptKey, outpoint_key};
-use crate::tables::{LIVE, OUTPUTS, SCRIPTS, SHEETS, SPENT, TOTALS};
-use crate::{BlockEffects, Parameters, SavedSheet, Sheet, StateError, StateKey};
+use crate::rows::{Holder, OutputFacts, OutputRow, SavedBytes, SavedSheets, ScriptKey, SheetKind, outpoint_key};
+use crate::tables::{CHANGED_SHEETS, LIVE, OUTPUTS, SCRIPTS, SHEET_PARTS, SPENT, TOTALS};
+use crate::{BlockEffects, Parameters, SavedSheet, Sheet, StateError, StateKey, StateReader};
 
 /// Spent outputs that one thread looks up; for nearly all no file is read.
 const SPENT_BY_ONE: usize = 512;
+
+/// Bytes of sheets that are remembered of the outputs that a block spends, in sum; the others are read again when their message comes.
+/// Enough for 24,000 outputs, the most that a block spends, with a few alkanes or runes each.
+const SHEETS_BYTES_MAX: usize = 16 << 20;
 
 /// Row of table `totals`: the genesis outpoint's output, from its block until it is spent or gets its alkanes.
 const GENESIS_OUTPUT: &[u8] = &[2];
@@ -23,9 +28,16 @@ const GENESIS_OUTPUT: &[u8] = &[2];
 pub(super) struct SpentOutputs {
     genesis: OutPoint,
     /// `None`: neither alkanes nor base runes were sent to it before the block.
-    rows: HashMap<OutPoint, Option<OutputRow>, KeyHashing>,
+    rows: HashMap<OutPoint, Option<SpentOutput>, KeyHashing>,
     /// Transactions of the block.
     own: HashSet<Txid, KeyHashing>,
+}
+
+/// An output that the block spends.
+struct SpentOutput {
+    facts: Option<OutputFacts>,
+    /// `None`: not remembered.
+    sheets: Option<SavedSheets>,
 }
 
 impl SpentOutputs {
@@ -34,11 +46,16 @@ impl SpentOutputs {
         let own: HashSet<Txid, KeyHashing> = block.txids.iter().copied().collect();
         let inputs = block.block.txdata.iter().flat_map(|transaction| &transaction.input);
         let outpoints: Vec<OutPoint> = inputs.map(|input| input.previous_output).collect();
+        let bytes = AtomicUsize::new(0);
         let found = read_together(&outpoints, SPENT_BY_ONE, |outpoint| {
             // Outputs of the block itself held nothing before it.
             let is_own = outpoint.is_null() || own.contains(&outpoint.txid);
             let row = if is_own { None } else { rows.get(&OUTPUTS, &outpoint_key(outpoint))? };
-            row.map(|row| OutputRow::decode(&row)).transpose()
+            let Some(row) = row else { return Ok::<_, StateError>(None) };
+            let OutputRow { output, sheets } = OutputRow::decode(&row)?;
+            // It was not spent before, so its sheets are as they were saved first.
+            let is_remembered = bytes.fetch_add(sheets.len(), Ordering::Relaxed) <= SHEETS_BYTES_MAX;
+            Ok(Some(SpentOutput { facts: output, sheets: is_remembered.then_some(sheets) }))
         })?;
         Ok(Self {
             genesis: Parameters::of(paraffin_primitives::Network::Mainnet).genesis_outpoint(),
@@ -47,16 +64,28 @@ impl SpentOutputs {
         })
     }
 
-    /// Whether an output certainly held nothing before the block: one of the block itself, or an input without a row. The genesis outpoint
-    /// holds something on networks that never had such an output.
-    pub(super) fn was_empty(&self, outpoint: &OutPoint) -> bool {
-        *outpoint != self.genesis
-            && (self.own.contains(&outpoint.txid) || matches!(self.rows.get(outpoint), Some(None)))
+    /// A sheet before the block, where it is known without another read: of outputs of the block itself, which held nothing, and of inputs.
+    /// The genesis outpoint holds something on networks that never had such an output.
+    pub(super) fn sheet(&self, kind: SheetKind, outpoint: &OutPoint) -> Option<Option<&Vec<u8>>> {
+        if *outpoint == self.genesis {
+            return None;
+        }
+        if self.own.contains(&outpoint.txid) {
+            return Some(None);
+        }
+        match self.rows.get(outpoint)? {
+            None => Some(None),
+            Some(spent) => match spent.sheets.as_ref()?.get(kind) {
+                None => Some(None),
+                Some(SavedBytes::Inline(bytes)) => Some(Some(bytes)),
+                Some(SavedBytes::Parts(_)) => None,
+            },
+        }
     }
 
-    /// The spent outputs that alkanes or base runes were sent to.
-    pub(super) fn holders(&self) -> impl Iterator<Item = &OutPoint> {
-        self.rows.iter().filter_map(|(outpoint, row)| row.as_ref().map(|_| outpoint))
+    /// Whether alkanes or base runes were sent to an output before the block; `None` if it is no input.
+    fn has_row(&self, outpoint: &OutPoint) -> Option<bool> {
+        self.rows.get(outpoint).map(Option::is_some)
     }
 
     /// Whether the block spends the output.
@@ -64,9 +93,9 @@ impl SpentOutputs {
         self.rows.contains_key(outpoint)
     }
 
-    /// The row of a spent output.
-    pub(super) fn row(&self, outpoint: &OutPoint) -> Option<&OutputRow> {
-        self.rows.get(outpoint)?.as_ref()
+    /// A spent output that alkanes or base runes were sent to.
+    pub(super) fn facts(&self, outpoint: &OutPoint) -> Option<&OutputFacts> {
+        self.rows.get(outpoint)?.as_ref()?.facts.as_ref()
     }
 }
 
@@ -83,8 +112,9 @@ pub(super) fn watch_genesis(
     let genesis = parameters.genesis_outpoint();
     if height == parameters.genesis_outpoint_height
         && let Some(index) = block.txids.iter().position(|txid| *txid == genesis.txid)
-        && let Some(row) = output_row(block, index, genesis.vout, true)
+        && let Some(output) = output_facts(block, index, genesis.vout, true)
     {
+        let row = OutputRow { output: Some(output), sheets: SavedSheets::default() };
         rows.put(&TOTALS, GENESIS_OUTPUT, &row.encode())?;
     }
     let inputs = block.block.txdata.iter().flat_map(|transaction| &transaction.input);
@@ -94,9 +124,9 @@ pub(super) fn watch_genesis(
     Ok(())
 }
 
-fn output_row(block: &ConnectedBlock, index: usize, vout: u32, is_listed: bool) -> Option<OutputRow> {
+fn output_facts(block: &ConnectedBlock, index: usize, vout: u32, is_listed: bool) -> Option<OutputFacts> {
     let output = block.block.txdata.get(index)?.output.get(vout as usize)?;
-    Some(OutputRow {
+    Some(OutputFacts {
         height: block.id.height,
         index: index as u32,
         value: output.value.to_sat(),
@@ -109,22 +139,17 @@ fn output_row(block: &ConnectedBlock, index: usize, vout: u32, is_listed: bool) 
 pub(super) fn write_spent(
     block: &ConnectedBlock,
     known: &SpentOutputs,
-    sheets: &Sheets,
     holdings: &mut Holdings,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     for input in block.block.txdata.iter().flat_map(|transaction| &transaction.input) {
         let outpoint = input.previous_output;
-        let Some(row) = known.row(&outpoint).filter(|row| row.is_listed) else { continue };
-        let script = ScriptKey::of(&row.script);
-        let listing = row.listing(outpoint);
+        let Some(output) = known.facts(&outpoint).filter(|output| output.is_listed) else { continue };
+        let script = ScriptKey::of(&output.script);
+        let listing = output.listing(outpoint);
         rows.delete(&LIVE, &listing.key(script, None))?;
         rows.put(&SPENT, &listing.key(script, Some(block.id.height)), &listing.value())?;
-        let sheet = match sheets.get(&StateKey::Sheet(outpoint)) {
-            Some(sheet) => sheet.clone(),
-            None => rows.get(&SHEETS, &outpoint_key(&outpoint))?,
-        };
-        let sheet = sheet.unwrap_or_default();
+        let sheet = WriterState { rows, known }.get(&StateKey::Sheet(outpoint))?.unwrap_or_default();
         for (id, amount) in SavedSheet::decode(&sheet)?.load().iter() {
             holdings.remove(Holder::Script(script), id, amount);
         }
@@ -132,7 +157,7 @@ pub(super) fn write_spent(
     Ok(())
 }
 
-/// Lists the outputs that got alkanes and that no later transaction of the block spends.
+/// Writes the sheets that the block changes, and lists the outputs that got alkanes and that no later transaction of the block spends.
 pub(super) fn write_funded(
     parameters: &Parameters,
     block: &ConnectedBlock,
@@ -142,62 +167,82 @@ pub(super) fn write_funded(
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
-    let mut sheets: BTreeMap<OutPoint, Sheet> = BTreeMap::new();
     let mut scripts: BTreeMap<ScriptKey, ScriptBuf> = BTreeMap::new();
-    for (key, value) in &effects.writes {
-        let (StateKey::Sheet(outpoint) | StateKey::BaseSheet(outpoint)) = key else { continue };
-        if let StateKey::Sheet(outpoint) = key {
-            sheets.insert(*outpoint, SavedSheet::decode(value)?.load());
+    for (outpoint, sheets) in changed_sheets(block.id.height, effects) {
+        let mut row = OutputRow { output: None, sheets };
+        for (part_key, part) in row.sheets.split(&outpoint) {
+            rows.put(&SHEET_PARTS, &part_key, &part)?;
         }
-        let is_listed = funded.contains(outpoint);
-        // An output with both kinds gets its row with its alkanes.
-        if is_listed && matches!(key, StateKey::BaseSheet(_)) {
+        if let Some(index) = indices.get(&outpoint.txid) {
+            row.output = output_facts(block, *index as usize, outpoint.vout, funded.contains(&outpoint));
+        } else if has_row(&outpoint, known, rows)? {
+            rows.put(&CHANGED_SHEETS, &outpoint_key(&outpoint), &row.sheets.encode())?;
             continue;
-        }
-        if let Some(index) = indices.get(&outpoint.txid)
-            && let Some(row) = output_row(block, *index as usize, outpoint.vout, is_listed)
+        } else if outpoint == parameters.genesis_outpoint()
+            && let Some(bytes) = rows.get(&TOTALS, GENESIS_OUTPUT)?
         {
-            rows.put(&OUTPUTS, &outpoint_key(outpoint), &row.encode())?;
-            if is_listed {
-                scripts.insert(ScriptKey::of(&row.script), row.script);
+            rows.delete(&TOTALS, GENESIS_OUTPUT)?;
+            row.output = OutputRow::decode(&bytes)?.output;
+            let alkanes = alkanes_of(&outpoint, effects);
+            if let (Some(output), Some(sheet), false) = (&row.output, alkanes, known.is_spent(&outpoint)) {
+                list(output, outpoint, &SavedSheet::decode(sheet)?.load(), holdings, rows)?;
             }
         }
-    }
-    let genesis = parameters.genesis_outpoint();
-    if sheets.contains_key(&genesis)
-        && let Some(bytes) = rows.get(&TOTALS, GENESIS_OUTPUT)?
-    {
-        rows.delete(&TOTALS, GENESIS_OUTPUT)?;
-        rows.put(&OUTPUTS, &outpoint_key(&genesis), &bytes)?;
-        let row = OutputRow::decode(&bytes)?;
-        if !known.is_spent(&genesis) {
-            list(&row, genesis, &sheets[&genesis], holdings, rows)?;
+        rows.put(&OUTPUTS, &outpoint_key(&outpoint), &row.encode())?;
+        if let Some(output) = row.output.filter(|output| output.is_listed) {
+            scripts.insert(ScriptKey::of(&output.script), output.script);
         }
-        scripts.insert(ScriptKey::of(&row.script), row.script);
     }
     remember_scripts(scripts, rows)?;
     for outpoint in &effects.funded {
         if known.is_spent(outpoint) {
             continue;
         }
-        let row = indices.get(&outpoint.txid).and_then(|index| output_row(block, *index as usize, outpoint.vout, true));
-        let (Some(row), Some(sheet)) = (row, sheets.get(outpoint)) else {
+        let index = indices.get(&outpoint.txid);
+        let output = index.and_then(|index| output_facts(block, *index as usize, outpoint.vout, true));
+        let (Some(output), Some(sheet)) = (output, alkanes_of(outpoint, effects)) else {
             return Err(StateError::Damaged(format!("the engine funded {outpoint}, which is no output of the block")));
         };
-        list(&row, *outpoint, sheet, holdings, rows)?;
+        list(&output, *outpoint, &SavedSheet::decode(sheet)?.load(), holdings, rows)?;
     }
     Ok(())
 }
 
+/// The sheets that the block saves, by output.
+fn changed_sheets(height: Height, effects: &BlockEffects) -> BTreeMap<OutPoint, SavedSheets> {
+    let mut changed: BTreeMap<OutPoint, SavedSheets> = BTreeMap::new();
+    for (key, value) in &effects.writes {
+        if let Some((kind, outpoint)) = SheetKind::of(key) {
+            changed.entry(*outpoint).or_insert_with(|| SavedSheets::new(height)).set(kind, value.clone());
+        }
+    }
+    changed
+}
+
+/// The alkanes of an output as the block saves them.
+fn alkanes_of<'e>(outpoint: &OutPoint, effects: &'e BlockEffects) -> Option<&'e Vec<u8>> {
+    let key = StateKey::Sheet(*outpoint);
+    let found = effects.writes.binary_search_by(|(other, _)| other.cmp(&key)).ok()?;
+    effects.writes.get(found).map(|(_, value)| value)
+}
+
+/// Whether an output of an earlier block has a row.
+fn has_row(outpoint: &OutPoint, known: &SpentOutputs, rows: &ModuleWriter<'_>) -> Result<bool, StateError> {
+    match known.has_row(outpoint) {
+        Some(has_row) => Ok(has_row),
+        None => Ok(rows.get(&OUTPUTS, &outpoint_key(outpoint))?.is_some()),
+    }
+}
+
 fn list(
-    row: &OutputRow,
+    output: &OutputFacts,
     outpoint: OutPoint,
     sheet: &Sheet,
     holdings: &mut Holdings,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
-    let script = ScriptKey::of(&row.script);
-    let listing = row.listing(outpoint);
+    let script = ScriptKey::of(&output.script);
+    let listing = output.listing(outpoint);
     rows.put(&LIVE, &listing.key(script, None), &listing.value())?;
     for (id, amount) in sheet.iter() {
         holdings.add(Holder::Script(script), id, amount);

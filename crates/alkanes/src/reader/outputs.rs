@@ -4,7 +4,7 @@ use paraffin_primitives::Height;
 
 use super::{ChainState, ROWS_PER_CHECK};
 use crate::StateError;
-use crate::rows::{Cursor, Listing, OutputRow, Page, Parser, ScriptKey, outpoint_key};
+use crate::rows::{Cursor, Listing, OutputFacts, OutputRow, Page, Parser, ScriptKey, outpoint_key};
 use crate::tables::{ACTIVITY, LIVE, OUTPUTS, SCRIPTS, SPENT};
 
 /// An output that alkanes or base runes were sent to.
@@ -45,11 +45,14 @@ impl ChainState {
     /// The store cannot be read or is damaged.
     pub fn output(&self, outpoint: &OutPoint) -> Result<Option<FundedOutput>, StateError> {
         let Some(stored) = self.snapshot.get(&OUTPUTS, &outpoint_key(outpoint))? else { return Ok(None) };
-        let OutputRow { height, index, value, script, .. } = OutputRow::decode(&stored)?;
-        if height > self.height {
-            return Ok(None);
-        }
-        Ok(Some(FundedOutput { outpoint: *outpoint, value, height, transaction_index: index, script }))
+        let output = OutputRow::decode(&stored)?.output.filter(|output| output.height <= self.height);
+        Ok(output.map(|OutputFacts { height, index, value, script, .. }| FundedOutput {
+            outpoint: *outpoint,
+            value,
+            height,
+            transaction_index: index,
+            script,
+        }))
     }
 
     /// The script of a key, when alkanes were ever sent to it.

@@ -3,7 +3,7 @@ use paraffin_primitives::Height;
 use paraffin_store::EarlierTables;
 
 use super::ChainState;
-use crate::rows::{Parser, StateRow, decode_trace, outpoint_key, parse_outpoint_key, read_value};
+use crate::rows::{Parser, decode_trace, outpoint_key, parse_outpoint_key, read_state};
 use crate::tables::{BLOCK_TRACES, EFFECTS, TRACES};
 use crate::{StateError, StateKey, StateReader, Trace};
 
@@ -73,9 +73,7 @@ impl<'a> BlockState<'a> {
 
 impl StateReader for BlockState<'_> {
     fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
-        let row = StateRow::of(key);
-        let stored = self.0.get(row.table, &row.key)?;
-        stored.map(|stored| read_value(key, stored)).transpose()
+        read_state(key, self.0.height(), |table, row_key| self.0.get(table, row_key))
     }
 }
 

@@ -1,23 +1,32 @@
 //! Table, key and encoding of each value of the protocol's state.
 
+use bitcoin::OutPoint;
 use paraffin_primitives::AlkaneId;
-use paraffin_store::Table;
+use paraffin_store::{StoreError, Table};
 use sha2::{Digest, Sha256};
 
-use super::{Parser, id_key, outpoint_key, pair_key};
+use super::{OutputRow, Parser, SavedSheets, SheetKind, id_key, outpoint_key, pair_key};
 use crate::codec::append_varint;
 use crate::tables::{
-    BALANCES, BASE_SHEETS, CODES, DEPLOYMENTS, ETCHED_NAMES, ETCHINGS, FIRST_SEEN, INVENTORIES, MINTS_REMAINING,
-    RUNTIME, SHEETS, SINGLES, STORAGE,
+    BALANCES, CHANGED_SHEETS, CODES, DEPLOYMENTS, ETCHED_NAMES, ETCHINGS, FIRST_SEEN, INVENTORIES, MINTS_REMAINING,
+    OUTPUTS, RUNTIME, SINGLES, STORAGE,
 };
 use crate::{StateError, StateKey};
 
 /// Longest key of a contract's storage that is stored as it is, bytes. The store ends at 4,096.
 pub(crate) const STORAGE_KEY_LEN_MAX: usize = 4000;
 
-/// Table and key of a value.
+/// Number of alkanes of outputs in digests.
+const SHEETS: u8 = 7;
+/// Number of base runes of outputs in digests.
+const BASE_SHEETS: u8 = 10;
+
+/// Where a value is.
 pub(crate) struct StateRow {
-    pub(crate) table: &'static Table,
+    /// Number in digests: that of the table where there is one.
+    pub(crate) number: u8,
+    /// `None`: what an output holds is in the rows of the output.
+    pub(crate) table: Option<&'static Table>,
     pub(crate) key: Vec<u8>,
 }
 
@@ -32,16 +41,50 @@ impl StateRow {
             StateKey::Balance { what, who } => (&BALANCES, pair_key(*what, *who)),
             StateKey::Inventory { who, what } => (&INVENTORIES, pair_key(*who, *what)),
             StateKey::Deployment(id) => (&DEPLOYMENTS, id_key(*id)),
-            StateKey::Sheet(outpoint) => (&SHEETS, outpoint_key(outpoint).to_vec()),
+            StateKey::Sheet(outpoint) => return Self::of_output(SHEETS, outpoint),
             StateKey::Runtime(id) => (&RUNTIME, id_key(*id)),
             StateKey::FirstSeen(id) => (&FIRST_SEEN, id_key(*id)),
-            StateKey::BaseSheet(outpoint) => (&BASE_SHEETS, outpoint_key(outpoint).to_vec()),
+            StateKey::BaseSheet(outpoint) => return Self::of_output(BASE_SHEETS, outpoint),
             StateKey::Etching(id) => (&ETCHINGS, id_key(*id)),
             StateKey::EtchedName(name) => (&ETCHED_NAMES, name.to_be_bytes().to_vec()),
             StateKey::MintsRemaining(id) => (&MINTS_REMAINING, id_key(*id)),
         };
-        Self { table, key }
+        Self { number: table.id, table: Some(table), key }
     }
+
+    fn of_output(number: u8, outpoint: &OutPoint) -> Self {
+        Self { number, table: None, key: outpoint_key(outpoint).to_vec() }
+    }
+}
+
+/// A value of the state as of the end of the block at `height`, from rows that `get` reads.
+pub(crate) fn read_state(
+    key: &StateKey,
+    height: u32,
+    get: impl Fn(&Table, &[u8]) -> Result<Option<Vec<u8>>, StoreError>,
+) -> Result<Option<Vec<u8>>, StateError> {
+    if let Some((kind, outpoint)) = SheetKind::of(key) {
+        return read_sheet(kind, outpoint, height, get);
+    }
+    let StateRow { table: Some(table), key: row_key, .. } = StateRow::of(key) else { return Ok(None) };
+    get(table, &row_key)?.map(|stored| read_value(key, stored)).transpose()
+}
+
+/// A sheet of an output as of the end of the block at `height`.
+fn read_sheet(
+    kind: SheetKind,
+    outpoint: &OutPoint,
+    height: u32,
+    get: impl Fn(&Table, &[u8]) -> Result<Option<Vec<u8>>, StoreError>,
+) -> Result<Option<Vec<u8>>, StateError> {
+    let row_key = outpoint_key(outpoint);
+    let Some(stored) = get(&OUTPUTS, &row_key)? else { return Ok(None) };
+    if let Some(changed) = get(&CHANGED_SHEETS, &row_key)?
+        && let Some(sheet) = SavedSheets::decode(&changed)?.load(kind, outpoint, height, &get)?
+    {
+        return Ok(Some(sheet));
+    }
+    OutputRow::decode(&stored)?.sheets.load(kind, outpoint, height, get)
 }
 
 /// Key of a contract's storage. A long key is cut, and a digest of all of it replaces the rest.
@@ -117,8 +160,8 @@ pub(crate) fn read_value(key: &StateKey, stored: Vec<u8>) -> Result<Vec<u8>, Sta
 
 #[cfg(test)]
 mod tests {
+    use bitcoin::Txid;
     use bitcoin::hashes::Hash;
-    use bitcoin::{OutPoint, Txid};
     use proptest::prelude::*;
 
     use super::*;
@@ -184,7 +227,7 @@ mod tests {
         #[test]
         fn different_keys_have_different_rows(left in key(), right in key(), value: u128) {
             let rows = [&left, &right].map(StateRow::of);
-            prop_assert_eq!(left == right, rows[0].table.id == rows[1].table.id && rows[0].key == rows[1].key);
+            prop_assert_eq!(left == right, rows[0].number == rows[1].number && rows[0].key == rows[1].key);
             let bytes = value.to_le_bytes().to_vec();
             prop_assert_eq!(read_value(&left, write_value(&left, &bytes).unwrap()).unwrap(), bytes);
         }

@@ -7,6 +7,7 @@ mod base_runes;
 mod chain;
 mod contracts;
 mod listings;
+mod long_sheets;
 mod messages;
 mod model;
 mod real_blocks;

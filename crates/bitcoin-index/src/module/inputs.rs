@@ -3,10 +3,10 @@ use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{ModuleError, ModuleWriter, read_together};
 
 use super::recent::{RecentNumbers, TxidHashing, TxidMap};
-use crate::activity::{PageCursor, candidate_numbers};
+use crate::activity::number_of;
 use crate::error::ReadError;
 use crate::outputs::visit_outputs;
-use crate::rows::{Funding, PrefixWidth};
+use crate::rows::Funding;
 use crate::settings::MissingPrevouts;
 
 /// Number of txids from which on another thread looks up their numbers.
@@ -49,13 +49,11 @@ impl<'a> SpentOutputs<'a> {
         block: &'a ConnectedBlock,
         first_number: u32,
         rows: &ModuleWriter<'_>,
-        width: PrefixWidth,
         recent: &RecentNumbers,
         missing: MissingPrevouts,
     ) -> Result<Self, ModuleError> {
         let transactions = &block.block.txdata;
-        let finder =
-            Finder { rows, width, recent, is_sure: block.spent.is_some() && missing == MissingPrevouts::Refuse };
+        let finder = Finder { rows, recent, is_sure: block.spent.is_some() && missing == MissingPrevouts::Refuse };
         let input_count = transactions.iter().map(|transaction| transaction.input.len()).sum();
         let mut inputs: Vec<SpentOutput> = Vec::with_capacity(input_count);
         let mut starts = Vec::with_capacity(transactions.len() + 1);
@@ -171,38 +169,21 @@ impl<'a> SpentOutputs<'a> {
 
 struct Finder<'a, 'w> {
     rows: &'a ModuleWriter<'w>,
-    width: PrefixWidth,
     recent: &'a RecentNumbers,
-    /// The node reported what the block spends, so it has seen every funding transaction: a prefix that belongs to one
-    /// transaction alone settles which is meant, and the transaction need not be read.
+    /// The node reported what the block spends, so it has seen every funding transaction, and none need be read.
     is_sure: bool,
 }
 
 impl Finder<'_, '_> {
-    /// Numbers of the transactions that the inputs spend; unless the finder is sure, of some that may merely share the prefix.
+    /// Numbers of the transactions that the inputs spend.
     fn numbers_of(&self, inputs: &[(usize, OutPoint)]) -> Result<Vec<Option<u32>>, ReadError> {
         let mut numbers: Vec<Option<u32>> =
             inputs.iter().map(|(_, outpoint)| self.recent.get(&outpoint.txid)).collect();
         let indexes: Vec<usize> = (0..inputs.len()).filter(|index| numbers[*index].is_none()).collect();
-        let older = read_together(&indexes, LOOKED_UP_BY_ONE, |index| self.number_of(&inputs[*index].1.txid))?;
+        let older = read_together(&indexes, LOOKED_UP_BY_ONE, |index| number_of(self.rows, &inputs[*index].1.txid))?;
         for (index, number) in indexes.into_iter().zip(older) {
             numbers[index] = number;
         }
         Ok(numbers)
-    }
-
-    /// Number of a transaction that is not among the newest.
-    fn number_of(&self, txid: &Txid) -> Result<Option<u32>, ReadError> {
-        let candidates = candidate_numbers(self.rows, self.width, txid)?;
-        if let [number] = candidates[..] {
-            return Ok(Some(number));
-        }
-        let mut cursor = PageCursor::default();
-        for number in candidates {
-            if cursor.transaction(self.rows, number)?.txid == *txid {
-                return Ok(Some(number));
-            }
-        }
-        Ok(None)
     }
 }

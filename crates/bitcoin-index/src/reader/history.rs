@@ -204,7 +204,7 @@ struct Participants<'a> {
 impl Participants<'_> {
     /// The number below that of `txid`; `None` when there is none below.
     fn number_before(&mut self, txid: &Txid) -> Result<Option<u32>, ReadError> {
-        let number = number_of(&self.index.snapshot, self.index.width, txid)?;
+        let number = number_of(&self.index.snapshot, txid)?;
         let number = number.ok_or(ReadError::NotInHistory(*txid))?;
         // Outputs of block 0 have no history, so its transaction is in none.
         match self.participant(number)? {

@@ -28,7 +28,7 @@ impl BitcoinIndex {
     /// # Errors
     /// [`ReadError`] when reading fails.
     pub fn outspend(&self, outpoint: &OutPoint) -> Result<Option<Spender>, ReadError> {
-        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else { return Ok(None) };
+        let Some(number) = number_of(&self.snapshot, &outpoint.txid)? else { return Ok(None) };
         let spends = self.spends_of(number, |vout| vout == outpoint.vout)?;
         Ok(spends.get(&outpoint.vout).copied())
     }
@@ -38,7 +38,7 @@ impl BitcoinIndex {
     /// # Errors
     /// [`ReadError`] when reading fails.
     pub fn outspends(&self, txid: &Txid) -> Result<Option<Vec<Option<Spender>>>, ReadError> {
-        let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
+        let Some(number) = number_of(&self.snapshot, txid)? else { return Ok(None) };
         let output_count = PageCursor::default().transaction(&self.snapshot, number)?.output_count;
         let spends = self.spends_of(number, |_| true)?;
         Ok(Some((0..output_count).map(|vout| spends.get(&vout).copied()).collect()))

@@ -39,7 +39,7 @@ pub struct MerkleProof {
 impl BitcoinIndex {
     /// Location of the transaction; `None` when it is not in the indexed chain. Of two with one id (BIP30), the newer.
     pub fn transaction_location(&self, txid: &Txid) -> Result<Option<TxLocation>, ReadError> {
-        let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
+        let Some(number) = number_of(&self.snapshot, txid)? else { return Ok(None) };
         let mut cursor = PageCursor::default();
         let row = cursor.transaction(&self.snapshot, number)?;
         Locator::new(self).locate(&row).map(Some)
@@ -47,7 +47,7 @@ impl BitcoinIndex {
 
     /// Outputs of a confirmed transaction.
     pub fn transaction_outputs(&self, txid: &Txid) -> Result<Option<Vec<TxOut>>, ReadError> {
-        let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
+        let Some(number) = number_of(&self.snapshot, txid)? else { return Ok(None) };
         let mut cursor = PageCursor::default();
         let row = cursor.transaction(&self.snapshot, number)?;
         Ok(Some((0..row.output_count).filter_map(|vout| row.tx_out(vout)).collect()))
@@ -55,7 +55,7 @@ impl BitcoinIndex {
 
     /// One confirmed output, spent or not.
     pub fn output(&self, outpoint: &OutPoint) -> Result<Option<TxOut>, ReadError> {
-        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else { return Ok(None) };
+        let Some(number) = number_of(&self.snapshot, &outpoint.txid)? else { return Ok(None) };
         Ok(PageCursor::default().transaction(&self.snapshot, number)?.tx_out(outpoint.vout))
     }
 

@@ -35,7 +35,7 @@ impl BitcoinIndex {
         let below = match after {
             None => None,
             Some(outpoint) => {
-                let number = number_of(&self.snapshot, self.width, &outpoint.txid)?;
+                let number = number_of(&self.snapshot, &outpoint.txid)?;
                 let number = number.ok_or(ReadError::NotInHistory(outpoint.txid))?;
                 Some(Funding { number, vout: outpoint.vout })
             }

@@ -14,7 +14,7 @@ impl PrefixWidth {
         Self(bits.min(64))
     }
 
-    /// Prefix of a SHA-256 of a script, or of a txid in wire order.
+    /// Prefix of a SHA-256 of a script.
     pub(crate) fn prefix(self, hash: &[u8; 32]) -> [u8; 8] {
         let mut prefix = [0; 8];
         prefix.copy_from_slice(&hash[..8]);

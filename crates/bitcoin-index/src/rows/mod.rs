@@ -18,6 +18,9 @@ pub(crate) use page::{PAGE_TRANSACTIONS, PageWriter, TransactionRow, page_number
 pub(crate) use script::{PackedScript, is_unspendable, pack_script};
 pub use totals::ScriptTotals;
 
+use bitcoin::Txid;
+use bitcoin::hashes::Hash as _;
+
 /// A stored row does not have the form that this version writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -40,7 +43,14 @@ fn finished(input: &[u8]) -> Result<(), RowError> {
     if input.is_empty() { Ok(()) } else { Err(RowError("the row is too long")) }
 }
 
-/// Transaction numbers that share one txid prefix, oldest first, 4 bytes big-endian each.
+/// Key of table `transaction_numbers`: the first bytes of a txid, wire order. So many that nobody finds two that agree.
+pub(crate) fn txid_key(txid: &Txid) -> [u8; 20] {
+    let mut key = [0; 20];
+    key.copy_from_slice(&txid.as_byte_array()[..20]);
+    key
+}
+
+/// Transaction numbers of one txid, oldest first, 4 bytes big-endian each.
 pub(crate) fn decode_numbers(value: &[u8]) -> Result<impl DoubleEndedIterator<Item = u32> + '_, RowError> {
     let (numbers, rest) = value.as_chunks::<4>();
     if numbers.is_empty() || !rest.is_empty() {

@@ -2,12 +2,12 @@
 //!
 //! The engine's own merges write the level below again each time. Here a level holds several sorted runs that overlap, and
 //! [`FAN_IN`] of them become one run of the next level: a row is written again once for each level. Runs of commits are in level
-//! 0, eight of them make one in level 2, eight of those one in level 4; levels 1 and 3 hold a merge only until it is moved below.
-//! Level 6 has one run, level 5 one or none: what eight runs of level 4 hold goes into the last level when it is no longer small
+//! 0, ten of them make one in level 2, ten of those one in level 4; levels 1 and 3 hold a merge only until it is moved below.
+//! Level 6 has one run, level 5 one or none: what ten runs of level 4 hold goes into the last level when it is no longer small
 //! beside it, and collects in level 5 until then. Removed rows are gone from the last level on.
 //!
 //! Rows of the keyspace `appended` are above all those before, so its files are moved instead of merged: files of commits that are
-//! large go into the last level as they are, small ones are merged eight at a time, twice at most.
+//! large go into the last level as they are, small ones are merged ten at a time, twice at most.
 //!
 //! The engine's thread finds nothing to do ([`idle_strategy`]); two threads of the store merge, one for the runs of commits, so
 //! that these never wait for a long merge.
@@ -28,13 +28,13 @@ use parking_lot::{Condvar, Mutex};
 use super::Space;
 
 /// Runs of a level that are merged together. More means fewer merges and more runs to look into for each row.
-pub(super) const FAN_IN: usize = 8;
+pub(super) const FAN_IN: usize = 10;
 /// The last level is written again for runs of at least this part of its size.
 const LAST_LEVEL_PART: u64 = 2;
 /// Least mean length of files that are moved as they are, bytes, and the share of the last level that it is while within these. The engine
 /// compares each file of a level with each other one whenever files are moved there, and reads wait for it: so there are some thousands of
 /// files at most, however long the chain is.
-const MOVED_BYTES: (u64, u64) = (8 << 20, 32 << 20);
+const MOVED_BYTES: (u64, u64) = (4 << 20, 32 << 20);
 const MOVED_SHARE: u64 = 2048;
 /// How long a thread sleeps at most: a flush of the engine wakes none.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -53,9 +53,7 @@ fn get(store: &Store, writer: &mut Writer, key: &[u8]) -> ([Option<u8>; 3], u64)
 
 fn ahead(writer: &Writer, keys: &[&[u8]]) -> ReadAhead {
     writer
-        .read_ahead(|ahead| {
-            keys.iter().try_for_each(|key| TABLES.iter().try_for_each(|table| ahead.add(&[(table, key)])))
-        })
+        .read_ahead(|ahead| keys.iter().try_for_each(|key| TABLES.iter().try_for_each(|table| ahead.add(table, key))))
         .unwrap()
 }
 
@@ -133,24 +131,6 @@ fn a_commit_does_not_keep_rows_that_were_in_use() {
 }
 
 #[test]
-fn the_first_row_of_a_group_decides_whether_the_others_are_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, mut writer) = with_two_keys(folder.path());
-    put(&mut writer, &[b"d"], 2);
-    let before = store.reads().gets;
-    let group = |key: &[u8]| {
-        let add = |ahead: &mut paraffin_store::KeysAhead<'_>| ahead.add(&TABLES.each_ref().map(|table| (table, key)));
-        writer.read_ahead(add).unwrap()
-    };
-    let rows = [group(b"a"), group(b"c"), group(b"d")].map(ReadAhead::read);
-    // Three of the present key, one of the absent one, none of the one in memory.
-    assert_eq!(store.reads().gets - before, 4);
-    let [rows, ..] = rows;
-    writer.use_rows_ahead(Some(rows));
-    assert_eq!(get(&store, &mut writer, b"a"), ([Some(1); 3], 0));
-}
-
-#[test]
 fn a_reading_that_ends_early_leaves_the_rest_to_the_block_and_the_store_free() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
@@ -190,8 +170,7 @@ fn no_more_than_sixteen_megabytes_are_read_ahead_and_the_rest_in_its_turn() {
     writer.end_block().unwrap();
     writer.commit(true).unwrap();
     begin(&mut writer, 1);
-    let add =
-        |ahead: &mut paraffin_store::KeysAhead<'_>| (0..24).try_for_each(|number| ahead.add(&[(&CURRENT, &[number])]));
+    let add = |ahead: &mut paraffin_store::KeysAhead<'_>| (0..24).try_for_each(|number| ahead.add(&CURRENT, &[number]));
     let rows = writer.read_ahead(add).unwrap().read();
     writer.use_rows_ahead(Some(rows));
     let module = writer.module(SCHEMA.id).unwrap();
@@ -208,8 +187,8 @@ fn rows_of_a_sequence_and_of_other_modules_are_not_read_ahead() {
     let folder = tempfile::tempdir().unwrap();
     let (_, mut writer) = with_two_keys(folder.path());
     put(&mut writer, &[], 0);
-    let refused = writer.read_ahead(|ahead| ahead.add(&[(&LIST, &[0; 4])]));
+    let refused = writer.read_ahead(|ahead| ahead.add(&LIST, &[0; 4]));
     assert!(matches!(refused.err(), Some(StoreError::WrongKind { .. } | StoreError::UnknownTable(_))));
     let other = Table { module: ModuleId(9), ..CURRENT };
-    assert!(writer.read_ahead(|ahead| ahead.add(&[(&other, b"a")])).unwrap().is_empty());
+    assert!(writer.read_ahead(|ahead| ahead.add(&other, b"a")).unwrap().is_empty());
 }
