@@ -59,6 +59,9 @@ fn engine_key(table: &Table, row_key: &[u8]) -> EngineKey {
     (Space::of(table.placement), key)
 }
 
+/// A row cannot be read, or memory is used up.
+struct NotRead;
+
 /// What is to be read before the next block, by any thread.
 pub struct ReadAhead {
     view: View,
@@ -91,26 +94,26 @@ impl ReadAhead {
         let Ok(found) = read_together(&self.keys, READ_BY_ONE, |key| Ok::<_, Infallible>(self.row(key, &left)));
         let mut rows = KnownRows::default();
         for ((space, key), value) in self.keys.into_iter().zip(found) {
-            if let Some(value) = value {
+            if let Ok(value) = value {
                 rows.insert(space, key, value);
             }
         }
         RowsAhead { view: self.view, rows }
     }
 
-    /// A row, or that it is absent; `None` if it cannot be read or memory is used up.
-    fn row(&self, (space, key): &EngineKey, left: &AtomicUsize) -> Option<Option<Bytes>> {
+    /// A row, or that it is absent.
+    fn row(&self, (space, key): &EngineKey, left: &AtomicUsize) -> Result<Option<Bytes>, NotRead> {
         if self.is_over.load(Ordering::Relaxed) {
-            return None;
+            return Err(NotRead);
         }
         // A copy: a value of the engine keeps the whole block of its table file in memory.
-        let value = self.view.get(*space, key).ok()?.as_deref().map(Bytes::from);
+        let value = self.view.get(*space, key).map_err(|_| NotRead)?.as_deref().map(Bytes::from);
         let bytes = ROW_OVERHEAD as usize + key.len() + value.as_ref().map_or(0, |value| value.len());
         if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_err() {
             self.is_over.store(true, Ordering::Relaxed);
-            return None;
+            return Err(NotRead);
         }
-        Some(value)
+        Ok(value)
     }
 }
 

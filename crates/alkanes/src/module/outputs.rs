@@ -33,6 +33,13 @@ pub(super) struct SpentOutputs {
     own: HashSet<Txid, KeyHashing>,
 }
 
+/// What is known of a sheet without a read.
+pub(super) enum KnownSheet<'a> {
+    Unread,
+    Absent,
+    Present(&'a [u8]),
+}
+
 /// An output that the block spends.
 struct SpentOutput {
     facts: Option<OutputFacts>,
@@ -66,19 +73,20 @@ impl SpentOutputs {
 
     /// A sheet before the block, where it is known without another read: of outputs of the block itself, which held nothing, and of inputs.
     /// The genesis outpoint holds something on networks that never had such an output.
-    pub(super) fn sheet(&self, kind: SheetKind, outpoint: &OutPoint) -> Option<Option<&Vec<u8>>> {
+    pub(super) fn sheet(&self, kind: SheetKind, outpoint: &OutPoint) -> KnownSheet<'_> {
         if *outpoint == self.genesis {
-            return None;
+            return KnownSheet::Unread;
         }
         if self.own.contains(&outpoint.txid) {
-            return Some(None);
+            return KnownSheet::Absent;
         }
-        match self.rows.get(outpoint)? {
-            None => Some(None),
-            Some(spent) => match spent.sheets.as_ref()?.get(kind) {
-                None => Some(None),
-                Some(SavedBytes::Inline(bytes)) => Some(Some(bytes)),
-                Some(SavedBytes::Parts(_)) => None,
+        match self.rows.get(outpoint) {
+            None | Some(Some(SpentOutput { sheets: None, .. })) => KnownSheet::Unread,
+            Some(None) => KnownSheet::Absent,
+            Some(Some(SpentOutput { sheets: Some(sheets), .. })) => match sheets.get(kind) {
+                None => KnownSheet::Absent,
+                Some(SavedBytes::Inline(bytes)) => KnownSheet::Present(bytes),
+                Some(SavedBytes::Parts(_)) => KnownSheet::Unread,
             },
         }
     }

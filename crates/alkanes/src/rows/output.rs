@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn a_sheet_is_there_from_its_block_on_and_long_ones_are_in_parts() {
         let outpoint = OutPoint { txid: Txid::from_byte_array([7; 32]), vout: 3 };
-        let long: Vec<u8> = (0..2 * PART_LEN as u32 + 1).map(|number| number as u8).collect();
+        let long: Vec<u8> = (0..=2 * PART_LEN as u32).map(|number| number as u8).collect();
         let mut sheets = SavedSheets::new(7);
         sheets.set(SheetKind::Alkanes, vec![9]);
         sheets.set(SheetKind::BaseRunes, long.clone());
