@@ -3,7 +3,7 @@
 //! ```text
 //! table                key                                                 value
 //! transactions         page number (4)                                     up to 8 transactions, see below
-//! transaction_numbers  first 20 bytes of the txid, wire order              transaction numbers, 4 bytes each, oldest first
+//! transaction_numbers  first 18 bytes of the txid, wire order              transaction numbers, 4 bytes each, oldest first
 //! history              first 8 of SHA-256(script) | first number (4)       further numbers of the same block, as gaps
 //! script_totals        SHA-256(script)                                     funded, spent, transactions        busy scripts
 //! unspent              SHA-256(script) | number (4) | vout                 txid | height | satoshis           busy scripts
@@ -28,8 +28,8 @@
 //! the same on every instance, costs nearly nothing, and leaves a script with 32 + n transactions uncounted with a
 //! probability of (31/32)^n. This is why most scripts cost two rows, not five.
 //!
-//! **Prefixes.** Eight bytes of the hash of a script find rows; they do not decide. Readers compare the script itself. 20 bytes of a
-//! txid decide: two transactions that agree in them take 2^80 tries, so a new one is written without a look for others
+//! **Prefixes.** Eight bytes of the hash of a script find rows; they do not decide. Readers compare the script itself. 18 bytes of a
+//! txid decide: two transactions that agree in them take 2^72 tries, so a new one is written without a look for others
 //! (docs/decisions/0087-transaction-numbers-are-written-unseen.md). Totals and unspent outputs have the whole hash in their keys, so that no transaction is read to answer with them.
 //!
 //! **What cannot be spent.** Outputs with `OP_RETURN`, outputs with a script above 10,000 bytes and the outputs of block 0
@@ -46,7 +46,7 @@ const VERSION: u32 = 3;
 
 /// Transactions in chain order, eight to a row: txid, position in the block, what it spends, what it pays.
 pub(crate) const TRANSACTIONS: Table = table(1, "transactions", TableKind::Sequence, Placement::Appended);
-/// First 20 bytes of a txid to the numbers of the transactions that have it.
+/// First 18 bytes of a txid to the numbers of the transactions that have it.
 pub(crate) const TRANSACTION_NUMBERS: Table = table(2, "transaction_numbers", TableKind::Current, Placement::Hashed);
 /// Outpoint of a busy script to the transaction that spent it.
 pub(crate) const SPENDS: Table = table(3, "spends", TableKind::WriteOnce, Placement::Ordered);

@@ -43,10 +43,13 @@ fn finished(input: &[u8]) -> Result<(), RowError> {
     if input.is_empty() { Ok(()) } else { Err(RowError("the row is too long")) }
 }
 
-/// Key of table `transaction_numbers`: the first bytes of a txid, wire order. So many that nobody finds two that agree.
-pub(crate) fn txid_key(txid: &Txid) -> [u8; 20] {
-    let mut key = [0; 20];
-    key.copy_from_slice(&txid.as_byte_array()[..20]);
+/// Bytes of a txid that find it: so many that nobody makes two that agree in them.
+const TXID_KEY_LEN: usize = 18;
+
+/// Key of table `transaction_numbers`: the first bytes of a txid, wire order.
+pub(crate) fn txid_key(txid: &Txid) -> [u8; TXID_KEY_LEN] {
+    let mut key = [0; TXID_KEY_LEN];
+    key.copy_from_slice(&txid.as_byte_array()[..TXID_KEY_LEN]);
     key
 }
 
