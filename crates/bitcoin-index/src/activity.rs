@@ -123,20 +123,11 @@ fn missing_transaction() -> ReadError {
     ReadError::Damaged { table: TRANSACTIONS.name, reason: "a transaction that other rows name is missing" }
 }
 
-/// Numbers of the transactions with this id, newest first: none, one, or of two coinbases of mainnet more (BIP30).
-pub(crate) fn numbers_of(rows: &impl RowSource, txid: &Txid) -> Result<Vec<u32>, ReadError> {
-    match rows.get(&TRANSACTION_NUMBERS, &txid_key(txid))? {
-        None => Ok(Vec::new()),
-        Some(value) => {
-            let numbers = decode_numbers(&value).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?;
-            Ok(numbers.rev().collect())
-        }
-    }
-}
-
-/// Number of the newest transaction with this id.
+/// Number of the newest transaction with this id; two coinbases of mainnet repeat others (BIP30).
 pub(crate) fn number_of(rows: &impl RowSource, txid: &Txid) -> Result<Option<u32>, ReadError> {
-    Ok(numbers_of(rows, txid)?.first().copied())
+    let Some(value) = rows.get(&TRANSACTION_NUMBERS, &txid_key(txid))? else { return Ok(None) };
+    let mut numbers = decode_numbers(&value).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?;
+    Ok(numbers.next_back())
 }
 
 /// Whether a later coinbase with the same id replaced this transaction (BIP30).

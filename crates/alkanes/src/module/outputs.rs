@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bitcoin::{OutPoint, ScriptBuf, Txid};
-use paraffin_primitives::{ConnectedBlock, Height};
+use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
 use super::holdings::Holdings;
@@ -34,7 +34,7 @@ pub(super) struct SpentOutputs {
 }
 
 /// What is known of a sheet without a read.
-pub(super) enum KnownSheet<'a> {
+pub(super) enum SheetLookup<'a> {
     Unread,
     Absent,
     Present(&'a [u8]),
@@ -73,20 +73,20 @@ impl SpentOutputs {
 
     /// A sheet before the block, where it is known without another read: of outputs of the block itself, which held nothing, and of inputs.
     /// The genesis outpoint holds something on networks that never had such an output.
-    pub(super) fn sheet(&self, kind: SheetKind, outpoint: &OutPoint) -> KnownSheet<'_> {
+    pub(super) fn sheet(&self, kind: SheetKind, outpoint: &OutPoint) -> SheetLookup<'_> {
         if *outpoint == self.genesis {
-            return KnownSheet::Unread;
+            return SheetLookup::Unread;
         }
         if self.own.contains(&outpoint.txid) {
-            return KnownSheet::Absent;
+            return SheetLookup::Absent;
         }
         match self.rows.get(outpoint) {
-            None | Some(Some(SpentOutput { sheets: None, .. })) => KnownSheet::Unread,
-            Some(None) => KnownSheet::Absent,
+            None | Some(Some(SpentOutput { sheets: None, .. })) => SheetLookup::Unread,
+            Some(None) => SheetLookup::Absent,
             Some(Some(SpentOutput { sheets: Some(sheets), .. })) => match sheets.get(kind) {
-                None => KnownSheet::Absent,
-                Some(SavedBytes::Inline(bytes)) => KnownSheet::Present(bytes),
-                Some(SavedBytes::Parts(_)) => KnownSheet::Unread,
+                None => SheetLookup::Absent,
+                Some(SavedBytes::Inline(bytes)) => SheetLookup::Present(bytes),
+                Some(SavedBytes::Parts(_)) => SheetLookup::Unread,
             },
         }
     }
@@ -176,8 +176,11 @@ pub(super) fn write_funded(
 ) -> Result<(), StateError> {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
     let mut scripts: BTreeMap<ScriptKey, ScriptBuf> = BTreeMap::new();
-    for (outpoint, sheets) in changed_sheets(block.id.height, effects) {
-        let mut row = OutputRow { output: None, sheets };
+    for (outpoint, changed) in changed_sheets(effects) {
+        let mut row = OutputRow { output: None, sheets: SavedSheets::new(block.id.height) };
+        for (kind, bytes) in changed {
+            row.sheets.set(kind, bytes.to_vec());
+        }
         for (part_key, part) in row.sheets.split(&outpoint) {
             rows.put(&SHEET_PARTS, &part_key, &part)?;
         }
@@ -216,12 +219,12 @@ pub(super) fn write_funded(
     Ok(())
 }
 
-/// The sheets that the block saves, by output.
-fn changed_sheets(height: Height, effects: &BlockEffects) -> BTreeMap<OutPoint, SavedSheets> {
-    let mut changed: BTreeMap<OutPoint, SavedSheets> = BTreeMap::new();
+/// The sheets that the block saves, by output; not copied, since all of a block together can be large.
+fn changed_sheets(effects: &BlockEffects) -> BTreeMap<OutPoint, Vec<(SheetKind, &[u8])>> {
+    let mut changed: BTreeMap<OutPoint, Vec<(SheetKind, &[u8])>> = BTreeMap::new();
     for (key, value) in &effects.writes {
         if let Some((kind, outpoint)) = SheetKind::of(key) {
-            changed.entry(*outpoint).or_insert_with(|| SavedSheets::new(height)).set(kind, value.clone());
+            changed.entry(*outpoint).or_default().push((kind, value));
         }
     }
     changed

@@ -1,7 +1,7 @@
 use bitcoin::Txid;
 use paraffin_store::ModuleWriter;
 
-use super::outputs::{KnownSheet, SpentOutputs};
+use super::outputs::{SheetLookup, SpentOutputs};
 use crate::reader::recent_height;
 use crate::rows::{SheetKind, read_state};
 use crate::tables::RECENT;
@@ -18,9 +18,9 @@ impl StateReader for WriterState<'_, '_> {
         // Nearly all inputs of a block hold neither alkanes nor base runes, and one read each has shown it; outputs of the block are new.
         if let Some((kind, outpoint)) = SheetKind::of(key) {
             match self.known.sheet(kind, outpoint) {
-                KnownSheet::Unread => {}
-                KnownSheet::Absent => return Ok(None),
-                KnownSheet::Present(sheet) => return Ok(Some(sheet.to_vec())),
+                SheetLookup::Unread => {}
+                SheetLookup::Absent => return Ok(None),
+                SheetLookup::Present(sheet) => return Ok(Some(sheet.to_vec())),
             }
         }
         read_state(key, self.rows.height(), |table, row_key| self.rows.get(table, row_key))

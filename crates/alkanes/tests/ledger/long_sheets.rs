@@ -43,23 +43,34 @@ impl Engine for LongSheets {
 #[test]
 fn sheets_that_do_not_fit_a_row_are_read_as_of_every_height_and_undone() {
     let mut instance = Instance::new(AlkanesModule::new(Box::new(LongSheets), Network::Regtest), Network::Regtest);
-    let first = block(0, BlockHash::all_zeros(), vec![]);
-    let output = OutPoint { txid: first.txids[0], vout: 0 };
-    instance.connect(&first);
+    let mut previous = BlockHash::all_zeros();
+    let mut outputs = Vec::new();
+    for height in 0..3 {
+        let next = block(height, previous, vec![]);
+        outputs.push(OutPoint { txid: next.txids[0], vout: 0 });
+        previous = next.id.hash;
+        instance.connect(&next);
+    }
     let before = instance.rows();
     assert!(before.iter().all(|(.., value)| value.len() <= 4 << 20));
-    assert!(before.iter().map(|(.., value)| value.len()).sum::<usize>() > 12_000_000);
-    instance.connect(&block(1, first.id.hash, vec![transaction(vec![spend(output)], vec![])]));
+    assert!(before.iter().map(|(.., value)| value.len()).sum::<usize>() > 36_000_000);
+    // More than is remembered of the outputs that a block spends.
+    let inputs = outputs.iter().map(|output| spend(*output)).collect();
+    instance.connect(&block(3, previous, vec![transaction(inputs, vec![])]));
     let cleared = |mut saved: SavedSheet| {
         saved.clear();
         saved
     };
-    for (height, saved) in [(0, [sheet(45_000), sheet(440_000)]), (1, [sheet(45_000), sheet(440_000)].map(cleared))] {
+    let saved = [sheet(45_000), sheet(440_000)];
+    for (height, saved) in [(2, saved.clone()), (3, saved.map(cleared))] {
         let state = instance.at(height);
-        assert!(state.sheet(&output).unwrap() == saved[0], "{height}");
-        assert!(state.base_sheet(&output).unwrap() == saved[1], "{height}");
+        for output in &outputs {
+            assert!(state.sheet(output).unwrap() == saved[0], "{height}");
+            assert!(state.base_sheet(output).unwrap() == saved[1], "{height}");
+        }
     }
+    assert!(instance.at(0).sheet(&outputs[1]).unwrap().entries.is_empty());
     instance.writer.undo_block().unwrap();
     assert!(instance.rows() == before);
-    assert!(instance.at(1).base_sheet(&output).unwrap() == sheet(440_000));
+    assert!(instance.at(3).base_sheet(&outputs[0]).unwrap() == sheet(440_000));
 }

@@ -43,7 +43,7 @@ fn finished(input: &[u8]) -> Result<(), RowError> {
     if input.is_empty() { Ok(()) } else { Err(RowError("the row is too long")) }
 }
 
-/// Bytes of a txid that find it: so many that nobody makes two that agree in them.
+/// Bytes of a txid in a key. Two txids that agree in so many take 2^72 tries.
 const TXID_KEY_LEN: usize = 18;
 
 /// Key of table `transaction_numbers`: the first bytes of a txid, wire order.
