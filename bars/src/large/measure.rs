@@ -288,6 +288,13 @@ impl Run {
     pub(crate) fn misses_per_input(&self, inputs: u64) -> f64 {
         float(self.last.read) / PAGE / float(inputs.max(1))
     }
+
+    /// Seconds that the import would take beside a node that takes `node` processor seconds, where it takes as many of both together in a
+    /// second as beside the node of the bars.
+    pub(crate) fn seconds_beside(&self, node: f64) -> f64 {
+        let taken = self.last.processor + self.last.generator;
+        if taken > 0.0 { self.seconds * (self.last.processor + node) / taken } else { self.seconds }
+    }
 }
 
 /// Processor seconds of a process; 0 when it is gone.

@@ -5,9 +5,9 @@ mod inputs;
 mod recent;
 mod scripts;
 
-use bitcoin::OutPoint;
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
+use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::{ConnectedBlock, Height};
 use paraffin_store::{KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, StoreError};
 
@@ -136,14 +136,12 @@ impl Module for BitcoinModule {
     }
 
     fn reads_ahead(&self, _: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
-        let mut last = None;
-        for outpoint in spent {
-            // Inputs of a transaction often spend outputs of one.
-            if last.replace(outpoint.txid) != Some(outpoint.txid) && self.recent.get(&outpoint.txid).is_none() {
-                keys.add(&TRANSACTION_NUMBERS, &txid_key(&outpoint.txid))?;
-            }
-        }
-        Ok(())
+        let mut txids: Vec<&Txid> = spent.iter().map(|outpoint| &outpoint.txid).collect();
+        // Inputs of a transaction often spend outputs of one.
+        txids.dedup();
+        let numbers = self.recent.get(txids.iter().copied());
+        let mut unknown = txids.into_iter().zip(numbers).filter(|(_, number)| number.is_none());
+        unknown.try_for_each(|(txid, _)| keys.add(&TRANSACTION_NUMBERS, &txid_key(txid)))
     }
 
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {

@@ -177,8 +177,7 @@ struct Finder<'a, 'w> {
 impl Finder<'_, '_> {
     /// Numbers of the transactions that the inputs spend.
     fn numbers_of(&self, inputs: &[(usize, OutPoint)]) -> Result<Vec<Option<u32>>, ReadError> {
-        let mut numbers: Vec<Option<u32>> =
-            inputs.iter().map(|(_, outpoint)| self.recent.get(&outpoint.txid)).collect();
+        let mut numbers = self.recent.get(inputs.iter().map(|(_, outpoint)| &outpoint.txid));
         let indexes: Vec<usize> = (0..inputs.len()).filter(|index| numbers[*index].is_none()).collect();
         let older = read_together(&indexes, LOOKED_UP_BY_ONE, |index| number_of(self.rows, &inputs[*index].1.txid))?;
         for (index, number) in indexes.into_iter().zip(older) {

@@ -47,6 +47,8 @@ impl Hasher for TxidHasher {
 
 /// Transactions of a set: those that could be stored in the same slots. Two lines of memory.
 const SET: usize = 8;
+/// Sets that are fetched from memory together; one after the other, each would be waited for.
+const TOGETHER: usize = 32;
 /// Bits of an entry below its tag: number, outputs not yet spent.
 const TAG_SHIFT: u32 = 40;
 const NUMBER_SHIFT: u32 = 8;
@@ -76,6 +78,9 @@ impl Entry {
     }
 }
 
+/// First slot of the set of a transaction, and its tag.
+type Position = (usize, u128);
+
 /// Numbers of the newest transactions with unspent outputs, for most inputs spend young ones. Bounded, and valid only while blocks follow
 /// one another: the module is not notified of undone blocks, it detects that the next one has another predecessor.
 #[derive(Debug)]
@@ -102,11 +107,19 @@ impl RecentNumbers {
         }
     }
 
-    pub(super) fn get(&self, txid: &Txid) -> Option<u32> {
-        let (set, tag) = self.position(txid);
-        let set = self.slots.get(set..set + SET)?;
-        let found = set.iter().copied().map(Entry).find(|entry| entry.tag() == tag && entry.unspent() > 0);
-        found.map(Entry::number)
+    /// The numbers of transactions, in their order; `None` for those that are not remembered.
+    pub(super) fn get<'t>(&self, txids: impl Iterator<Item = &'t Txid>) -> Vec<Option<u32>> {
+        let positions = self.positions(txids);
+        let mut numbers = Vec::with_capacity(positions.len());
+        for positions in positions.chunks(TOGETHER) {
+            self.fetch(positions);
+            numbers.extend(positions.iter().map(|(set, tag)| {
+                let set = self.slots.get(*set..set + SET)?;
+                let found = set.iter().copied().map(Entry).find(|entry| entry.tag() == *tag && entry.unspent() > 0);
+                found.map(Entry::number)
+            }));
+        }
+        numbers
     }
 
     /// To be called when all rows of the block are written.
@@ -115,20 +128,25 @@ impl RecentNumbers {
             self.slots = vec![0; self.sets * SET];
         }
         let transactions = &block.block.txdata;
-        for ((number, txid), transaction) in (first_number..).zip(&block.txids).zip(transactions) {
-            let spendable = transaction.output.iter().filter(|output| !is_unspendable(&output.script_pubkey));
-            let unspent = spendable.take(UNSPENT_MAX.into()).count();
-            self.insert(txid, number, unspent as u8);
+        let mut numbered = (first_number..).zip(transactions);
+        for positions in self.positions(block.txids.iter()).chunks(TOGETHER) {
+            self.fetch(positions);
+            for (position, (number, transaction)) in positions.iter().zip(&mut numbered) {
+                let spendable = transaction.output.iter().filter(|output| !is_unspendable(&output.script_pubkey));
+                let unspent = spendable.take(UNSPENT_MAX.into()).count();
+                self.insert(*position, number, unspent as u8);
+            }
         }
-        for input in transactions.iter().skip(1).flat_map(|transaction| &transaction.input) {
-            self.spend(&input.previous_output.txid);
+        let inputs = transactions.iter().skip(1).flat_map(|transaction| &transaction.input);
+        for positions in self.positions(inputs.map(|input| &input.previous_output.txid)).chunks(TOGETHER) {
+            self.fetch(positions);
+            positions.iter().for_each(|position| self.spend(*position));
         }
         self.tip = Some(tip);
     }
 
     /// In place of a free slot, or of the oldest transaction of the set.
-    fn insert(&mut self, txid: &Txid, number: u32, unspent: u8) {
-        let (set, tag) = self.position(txid);
+    fn insert(&mut self, (set, tag): Position, number: u32, unspent: u8) {
         let Some(set) = self.slots.get_mut(set..set + SET) else { return };
         let same = set.iter().position(|slot| *slot > 0 && Entry(*slot).tag() == tag);
         // A free slot has the lowest number.
@@ -139,8 +157,7 @@ impl RecentNumbers {
     }
 
     /// An output of the transaction is spent; one without others is not looked for again.
-    fn spend(&mut self, txid: &Txid) {
-        let (set, tag) = self.position(txid);
+    fn spend(&mut self, (set, tag): Position) {
         let Some(set) = self.slots.get_mut(set..set + SET) else { return };
         let Some(slot) = set.iter_mut().find(|slot| **slot > 0 && Entry(**slot).tag() == tag) else { return };
         match Entry(*slot).unspent() {
@@ -150,13 +167,22 @@ impl RecentNumbers {
         }
     }
 
-    /// First slot of the set of a transaction, and its tag.
-    fn position(&self, txid: &Txid) -> (usize, u128) {
-        let keyed = self.key.hash_one(txid);
-        let set = ((u128::from(keyed) * self.sets as u128) >> 64) as usize;
-        let bytes = txid.as_byte_array();
-        let plain = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
-        (set * SET, u128::from(keyed) << 24 | u128::from(plain))
+    /// Reads a word of both lines of each set, which the processor so waits for at the same time.
+    fn fetch(&self, positions: &[Position]) {
+        let word = |slot: usize| self.slots.get(slot).copied().unwrap_or_default();
+        let words = positions.iter().fold(0, |words, (set, _)| words ^ word(*set) ^ word(set + SET / 2));
+        std::hint::black_box(words);
+    }
+
+    fn positions<'t>(&self, txids: impl Iterator<Item = &'t Txid>) -> Vec<Position> {
+        let position = |txid: &Txid| {
+            let keyed = self.key.hash_one(txid);
+            let set = ((u128::from(keyed) * self.sets as u128) >> 64) as usize;
+            let bytes = txid.as_byte_array();
+            let plain = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
+            (set * SET, u128::from(keyed) << 24 | u128::from(plain))
+        };
+        txids.map(position).collect()
     }
 }
 
@@ -176,6 +202,10 @@ mod tests {
 
     fn txid(number: u32) -> Txid {
         Txid::hash(&number.to_be_bytes())
+    }
+
+    fn get(recent: &RecentNumbers, txid: &Txid) -> Option<u32> {
+        recent.get(std::iter::once(txid))[0]
     }
 
     /// Transactions with so many spendable outputs each and one that is not, which have other txids than real ones; the second one spends
@@ -212,36 +242,36 @@ mod tests {
         recent.follow(hash(0));
         recent.remember(hash(1), 7, &block(vec![txid(1)], 1, &[]));
         recent.follow(hash(1));
-        assert_eq!(recent.get(&txid(1)), Some(7));
+        assert_eq!(get(&recent, &txid(1)), Some(7));
         // Block 2 failed half-way, so it is not remembered; the next block starts empty.
         recent.follow(hash(1));
-        assert_eq!(recent.get(&txid(1)), None);
+        assert_eq!(get(&recent, &txid(1)), None);
     }
 
     #[test]
     fn a_number_leaves_with_the_last_output_and_the_oldest_ones_when_there_is_no_memory() {
         let mut recent = RecentNumbers::new(64 << 10);
         recent.remember(hash(1), 0, &block((0..100).map(txid).collect(), 2, &[txid(3), txid(4), txid(4), txid(1_000)]));
-        assert_eq!(recent.get(&txid(2)), Some(2));
-        assert_eq!(recent.get(&txid(3)), Some(3), "it has another output");
-        assert_eq!(recent.get(&txid(4)), None);
+        assert_eq!(get(&recent, &txid(2)), Some(2));
+        assert_eq!(get(&recent, &txid(3)), Some(3), "it has another output");
+        assert_eq!(get(&recent, &txid(4)), None);
         recent.remember(hash(2), 100, &block(vec![txid(5), txid(200)], 0, &[]));
-        assert_eq!(recent.get(&txid(200)), None, "nothing of it can be spent");
-        assert_eq!(recent.get(&txid(5)), None, "the newer transaction of this txid has no outputs");
+        assert_eq!(get(&recent, &txid(200)), None, "nothing of it can be spent");
+        assert_eq!(get(&recent, &txid(5)), None, "the newer transaction of this txid has no outputs");
         let many = block(vec![txid(300), txid(301)], 1_000, &vec![txid(300); 999]);
         recent.remember(hash(3), 102, &many);
-        assert_eq!(recent.get(&txid(300)), Some(102));
+        assert_eq!(get(&recent, &txid(300)), Some(102));
         // 4,096 slots.
         for number in 0..40 {
             let txids = (0..1_000).map(|index| txid(10_000 + number * 1_000 + index)).collect();
             recent.remember(hash(4), 1_000 + number * 1_000, &block(txids, 1, &[]));
         }
-        let held: Vec<u32> = (0..40_000).filter(|index| recent.get(&txid(10_000 + index)).is_some()).collect();
+        let held: Vec<u32> = (0..40_000).filter(|index| get(&recent, &txid(10_000 + index)).is_some()).collect();
         assert!((3_500..=4_096).contains(&held.len()), "{}", held.len());
         let young = held.iter().filter(|index| **index >= 34_000).count();
         assert!(young > held.len() * 9 / 10, "{young} of {}", held.len());
-        assert_eq!(recent.get(&txid(0)), None);
-        assert_eq!(RecentNumbers::new(0).get(&txid(0)), None);
+        assert_eq!(get(&recent, &txid(0)), None);
+        assert_eq!(get(&RecentNumbers::new(0), &txid(0)), None);
     }
 
     #[test]
@@ -260,7 +290,7 @@ mod tests {
             recent.remember(hash(1), first, &block(txids.clone(), draw(4) as usize, &spends));
             numbers.extend(txids.into_iter().zip(first..));
             for (txid, number) in &numbers {
-                assert!(recent.get(txid).is_none_or(|found| found == *number));
+                assert!(get(&recent, txid).is_none_or(|found| found == *number));
             }
         }
     }

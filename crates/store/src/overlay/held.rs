@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use paraffin_primitives::Height;
 
@@ -25,6 +25,8 @@ const KEYS_PER_WORD_LAST: usize = 3 * KEYS_PER_WORD;
 const KEYS_PER_WORD_LAST_READ: usize = 2 * KEYS_PER_WORD;
 /// Bits that a key sets in its word.
 const BITS: u32 = 4;
+/// A filter is worth its memory where one look-up in so many is of an absent key.
+const LOOKS_PER_ABSENCE: u64 = 16;
 
 /// The keys of one table while blocks are applied that are too deep to be undone. A first import looks up millions of keys that
 /// are not there, and its newest tables have no filters of the engine's own.
@@ -33,8 +35,12 @@ const BITS: u32 = 4;
 #[derive(Debug, Default)]
 pub(super) struct HeldKeys {
     filter: State,
-    /// Whether a key of the table was looked up. Those of the largest tables never are.
-    is_looked_up: AtomicBool,
+    /// Look-ups so far; of the largest tables there are none.
+    looks: AtomicU64,
+    /// Those of absent keys.
+    absences: AtomicU64,
+    /// Look-ups and absences when it was last decided whether a filter is worth its memory.
+    decided: (u64, u64),
 }
 
 #[derive(Debug, Default)]
@@ -43,8 +49,8 @@ enum State {
     #[default]
     Unread,
     Filter(Filter),
-    /// There are more keys than memory for them.
-    TooMany,
+    /// There are more keys than memory for them, or nearly all keys that are looked up are there.
+    Without,
 }
 
 /// A Bloom filter with one word for each key. A key that it lacks is in neither the table nor the waiting rows; it
@@ -65,26 +71,42 @@ impl HeldKeys {
 
     /// Whether a key of the table was looked up.
     pub(super) fn is_looked_up(&self) -> bool {
-        self.is_looked_up.load(Ordering::Relaxed)
+        self.looks.load(Ordering::Relaxed) > 0
     }
 
     /// Whether the table may hold the key of a look-up.
     pub(super) fn may_hold(&self, key: &[u8]) -> bool {
-        match &self.filter {
-            State::Filter(filter) => filter.may_hold(key),
-            State::TooMany => true,
-            State::Unread => {
-                self.is_looked_up.store(true, Ordering::Relaxed);
-                true
-            }
+        if matches!(self.filter, State::Without) {
+            return true;
         }
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        match &self.filter {
+            State::Filter(filter) if !filter.may_hold(key) => {
+                self.count_absence();
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// A key that the table may have held is absent.
+    pub(super) fn count_absence(&self) {
+        self.absences.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether enough of the look-ups since this was last asked were of absent keys.
+    fn is_worth_it(&mut self) -> bool {
+        let (looks, absences) = (*self.looks.get_mut(), *self.absences.get_mut());
+        let (looks_before, absences_before) = self.decided;
+        self.decided = (looks, absences);
+        absences > absences_before && looks - looks_before <= LOOKS_PER_ABSENCE * (absences - absences_before)
     }
 
     /// Adds a key; returns whether the table may have had it.
     pub(super) fn insert(&mut self, key: &[u8]) -> bool {
         match &mut self.filter {
             State::Filter(filter) => filter.insert(key),
-            State::Unread | State::TooMany => true,
+            State::Unread | State::Without => true,
         }
     }
 
@@ -97,12 +119,12 @@ impl HeldKeys {
     pub(super) fn bytes(&self) -> u64 {
         match &self.filter {
             State::Filter(filter) => size_of_val(&filter.words[..]) as u64,
-            State::Unread | State::TooMany => 0,
+            State::Unread | State::Without => 0,
         }
     }
 
-    /// Reads the keys by `read`, which passes each of them to its argument until that returns false, where that has
-    /// not been done or the filter is full. The filter takes at most `bytes_max`.
+    /// Reads the keys by `read`, which passes each of them to its argument until that returns false, where absent keys were looked
+    /// up and that has not been done, or the filter is full. The filter takes at most `bytes_max`.
     ///
     /// # Errors
     /// Those of `read`.
@@ -113,7 +135,7 @@ impl HeldKeys {
     ) -> Result<(), StoreError> {
         let fits = |words: usize| words <= WORDS_MAX && (words * size_of::<u64>()) as u64 <= bytes_max;
         let mut words = match &self.filter {
-            State::Unread if *self.is_looked_up.get_mut() => WORDS_MIN,
+            State::Unread if *self.absences.get_mut() > self.decided.1 => WORDS_MIN,
             State::Filter(filter) => {
                 let words = filter.words.len();
                 let keys_max = if fits(2 * words) { KEYS_PER_WORD } else { KEYS_PER_WORD_LAST };
@@ -122,8 +144,12 @@ impl HeldKeys {
                 }
                 words
             }
-            State::Unread | State::TooMany => return Ok(()),
+            State::Unread | State::Without => return Ok(()),
         };
+        if !self.is_worth_it() {
+            self.filter = State::Without;
+            return Ok(());
+        }
         // The old filter is dropped before the new one is allocated.
         self.filter = State::Unread;
         while fits(words) {
@@ -140,7 +166,7 @@ impl HeldKeys {
             }
             words *= 2;
         }
-        self.filter = State::TooMany;
+        self.filter = State::Without;
         Ok(())
     }
 }
@@ -213,9 +239,11 @@ mod tests {
 
     const LARGEST: u64 = (WORDS_MAX * 8) as u64;
 
+    /// A key was looked up that is absent.
     fn looked_up() -> HeldKeys {
         let held = HeldKeys::default();
         assert!(held.may_hold(&key(0)));
+        held.count_absence();
         held
     }
 
@@ -226,8 +254,13 @@ mod tests {
         assert!(!held.is_known() && held.bytes() == 0, "no key was looked up");
         assert!(held.may_hold(&key(0)));
         prepare(&mut held, LARGEST, 0..1_000);
+        assert!(!held.is_known() && held.is_looked_up(), "no absent key was looked up");
+        assert!(held.may_hold(&key(1_000_000)));
+        held.count_absence();
+        prepare(&mut held, LARGEST, 0..1_000);
         for number in 1_000..300_000 {
             held.insert(&key(number));
+            held.may_hold(&key(1_000_000 + number));
             if number % 1_000 == 0 {
                 prepare(&mut held, LARGEST, 0..number + 1);
             }
@@ -245,12 +278,35 @@ mod tests {
         let (live, mut read) = (100_000_u32, prepare(&mut held, LARGEST, 0..100_000));
         for number in live..10 * live {
             held.insert(&key(number));
+            held.may_hold(&key(10 * number));
             if number % 100 == 0 {
                 read += prepare(&mut held, LARGEST, number + 1 - live..number + 1);
             }
         }
         assert!(held.is_known() && held.bytes() <= 1 << 20, "{}", held.bytes());
         assert!(read < 3 * 10 * live as usize, "{read}");
+    }
+
+    #[test]
+    fn a_table_whose_keys_are_looked_up_to_be_found_has_no_filter_once_it_would_grow() {
+        let mut held = looked_up();
+        prepare(&mut held, LARGEST, 0..10);
+        assert!(held.is_known());
+        for number in 10..200_000 {
+            held.insert(&key(number));
+            assert!(held.may_hold(&key(number)));
+            // One in a hundred is absent.
+            if number % 100 == 0 {
+                held.may_hold(&key(1_000_000 + number));
+                prepare(&mut held, LARGEST, 0..number + 1);
+            }
+        }
+        assert!(!held.is_known() && held.bytes() == 0 && held.may_hold(&key(1_000_000)));
+        // Nor is one made when the first look-ups are.
+        let mut held = looked_up();
+        (0..100).for_each(|number| assert!(held.may_hold(&key(number))));
+        prepare(&mut held, LARGEST, 0..100);
+        assert!(!held.is_known());
     }
 
     #[test]
@@ -263,6 +319,7 @@ mod tests {
             // It takes more keys while most of those that are absent are known to be.
             for number in keys..10 * keys {
                 held.insert(&key(number));
+                held.may_hold(&key(100 * number));
                 if number % 8192 > 0 {
                     continue;
                 }

@@ -227,13 +227,17 @@ impl KeyedRows {
             }
             let owned = |found: Option<Bytes>| found.map(|value| value.to_vec());
             // A block that is never undone needs no earlier values.
-            if table.kind != TableKind::Current || self.held.is_known() {
-                return Ok(owned(self.get_below(table, key, view)?));
-            }
-            if let Some(found) = self.read.lock().rows.get(key) {
+            let keeps_earlier = table.kind == TableKind::Current && !self.held.is_known();
+            if keeps_earlier && let Some(found) = self.read.lock().rows.get(key) {
                 return Ok(owned(found.clone()));
             }
             let found = self.get_below(table, key, view)?;
+            if found.is_none() {
+                self.held.count_absence();
+            }
+            if !keeps_earlier {
+                return Ok(owned(found));
+            }
             // A copy: a value of the engine keeps the whole block of its table file in memory.
             self.read.lock().insert(Bytes::from(key), found.as_deref().map(Bytes::from));
             Ok(owned(found))

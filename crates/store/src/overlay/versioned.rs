@@ -80,7 +80,13 @@ impl VersionedRows {
                 // Removed rows count as absent, so the filter does not cover earlier heights.
                 None if height >= open_height && !self.held.may_hold(stem) => Ok(None),
                 // The view may be ahead of the open block, when its module catches up alone.
-                None => version_in_view(view, table, stem, height, |_, value| value.to_vec()),
+                None => {
+                    let found = version_in_view(view, table, stem, height, |_, value| value.to_vec())?;
+                    if found.is_none() {
+                        self.held.count_absence();
+                    }
+                    Ok(found)
+                }
             }
         })
     }
