@@ -1,12 +1,17 @@
 use std::hash::{BuildHasher, RandomState};
 
-/// Counters that one script prefix chooses among: a cache line.
+/// Bytes of a cache line; one script prefix chooses among its counters.
 const LINE: usize = 64;
+/// Counters of a line, two in a byte.
+const COUNTERS: usize = 2 * LINE;
+/// The most that a counter holds: so many or more.
+const COUNT_MAX: u8 = 15;
 
 /// Upper bounds of the lengths of script histories, so that scripts of few transactions are recognized without a read.
 ///
-/// A count-min sketch in lines of 64 counters: each prefix has two counters in one line, the lesser of which is never below
-/// the number of transactions counted for the prefix. Counters only grow, so blocks that were undone or tried again leave
+/// What is counted is the outputs that pay a script. Each of its transactions pays it or spends such an output, so there are at most two for
+/// each output. A count-min sketch in lines of 128 counters: each prefix has two counters in one line, the lesser of which is never below
+/// the number of outputs counted for the prefix, up to 15. Counters only grow, so blocks that were undone or tried again leave
 /// bounds that are too high, never too low. It holds only while every block since block 0 was counted; a module that starts
 /// in the middle of a chain has no bounds, and looks.
 #[derive(Debug)]
@@ -26,7 +31,7 @@ impl HistoryBounds {
         Self { counters: Vec::new(), lines, counted: Some(0), key: RandomState::new().hash_one(0_u64) }
     }
 
-    /// To be called before a block's scripts are counted.
+    /// To be called before a block's outputs are counted.
     pub(super) fn begin_block(&mut self, height: u32) {
         self.counted = self.counted.filter(|counted| height <= *counted);
         if self.counted.is_none() {
@@ -36,41 +41,49 @@ impl HistoryBounds {
         }
     }
 
-    /// To be called when all scripts of a block are counted.
+    /// To be called when all outputs of a block are counted.
     pub(super) fn end_block(&mut self, height: u32) {
         self.counted = self.counted.map(|counted| counted.max(height + 1));
     }
 
-    /// `transactions` more have the prefix.
-    pub(super) fn count(&mut self, prefix: [u8; 8], transactions: usize) {
+    /// `outputs` more pay scripts of the prefix.
+    pub(super) fn count(&mut self, prefix: [u8; 8], outputs: usize) {
         if self.counters.is_empty() {
             return;
         }
-        let (first, second) = self.counters_of(prefix);
-        let least = self.counters[first].min(self.counters[second]);
-        let bound = least.saturating_add(u8::try_from(transactions).unwrap_or(u8::MAX));
-        for index in [first, second] {
-            self.counters[index] = self.counters[index].max(bound);
+        let counters = self.counters_of(prefix);
+        let least = counters.map(|at| self.get(at)).into_iter().min().unwrap_or_default();
+        let bound = u8::try_from(outputs).map_or(COUNT_MAX, |outputs| least.saturating_add(outputs).min(COUNT_MAX));
+        for at in counters {
+            let shift = at % 2 * 4;
+            let count = self.get(at).max(bound);
+            let pair = &mut self.counters[at / 2];
+            *pair = *pair & !(0xf << shift) | count << shift;
         }
     }
 
-    /// Whether fewer transactions than `limit`, at most 255, have the prefix for certain.
+    /// Whether fewer transactions than `limit` have the prefix for certain.
     pub(super) fn is_below(&self, prefix: [u8; 8], limit: u8) -> bool {
         if self.counters.is_empty() {
             return false;
         }
-        let (first, second) = self.counters_of(prefix);
-        self.counters[first].min(self.counters[second]) < limit
+        let outputs = self.counters_of(prefix).map(|at| self.get(at)).into_iter().min().unwrap_or(COUNT_MAX);
+        outputs < COUNT_MAX && 2 * outputs < limit
     }
 
-    fn counters_of(&self, prefix: [u8; 8]) -> (usize, usize) {
+    fn get(&self, at: usize) -> u8 {
+        self.counters[at / 2] >> (at % 2 * 4) & 0xf
+    }
+
+    /// The two counters of a prefix, in the order of memory two for each byte.
+    fn counters_of(&self, prefix: [u8; 8]) -> [usize; 2] {
         let product = u128::from(self.key ^ u64::from_le_bytes(prefix)) * 0x9e37_79b9_7f4a_7c15_u128;
         let hash = (product >> 64) as u64 ^ product as u64;
-        let line = ((u128::from(hash) * u128::from(self.lines)) >> 64) as usize * LINE;
-        let first = hash as usize % LINE;
+        let line = ((u128::from(hash) * u128::from(self.lines)) >> 64) as usize * COUNTERS;
+        let first = hash as usize % COUNTERS;
         // Another one of the same line.
-        let second = (first + 1 + (hash as usize / LINE) % (LINE - 1)) % LINE;
-        (line + first, line + second)
+        let second = (first + 1 + (hash as usize / COUNTERS) % (COUNTERS - 1)) % COUNTERS;
+        [line + first, line + second]
     }
 }
 
@@ -89,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_never_below_the_count_however_full_the_counters_are() {
+    fn a_bound_is_never_below_what_so_many_outputs_can_have_however_full_the_counters_are() {
         for bytes in [0, 64, 4096, 1 << 20] {
             let mut bounds = HistoryBounds::new(bytes);
             let mut counts: HashMap<[u8; 8], usize> = HashMap::new();
@@ -99,11 +112,11 @@ mod tests {
                 *counts.entry(prefix).or_default() += 1 + step % 3;
             }
             for (prefix, count) in &counts {
-                let limit = u8::try_from(*count).unwrap_or(u8::MAX);
+                let limit = u8::try_from(2 * count).unwrap_or(u8::MAX);
                 assert!(!bounds.is_below(*prefix, limit), "{bytes}: {count}");
             }
             let spared = counts.keys().filter(|prefix| bounds.is_below(**prefix, 32)).count();
-            let quiet = counts.values().filter(|count| **count < 32).count();
+            let quiet = counts.values().filter(|count| **count < 15).count();
             assert!(spared <= quiet);
             if bytes == 1 << 20 {
                 assert!(spared * 10 > quiet * 9, "{spared} of {quiet}");
@@ -119,7 +132,7 @@ mod tests {
             bounds.count([7; 8], 1);
             bounds.end_block(height);
         }
-        assert!(bounds.is_below([7; 8], 7) && !bounds.is_below([7; 8], 6));
+        assert!(bounds.is_below([7; 8], 13) && !bounds.is_below([7; 8], 12));
         bounds.begin_block(5);
         assert!(!bounds.is_below([8; 8], u8::MAX), "block 4 is missing");
         bounds.end_block(5);
@@ -130,5 +143,15 @@ mod tests {
         late.begin_block(1);
         late.count([7; 8], 1);
         assert!(!late.is_below([8; 8], u8::MAX), "block 0 was not counted");
+    }
+
+    #[test]
+    fn many_outputs_at_once_are_no_fewer_than_one_after_the_other() {
+        let mut bounds = HistoryBounds::new(4096);
+        bounds.begin_block(0);
+        for outputs in [14, 15, 255, 256, 1_000_000] {
+            bounds.count([outputs as u8; 8], outputs);
+            assert_eq!(bounds.is_below([outputs as u8; 8], 32), outputs == 14, "{outputs}");
+        }
     }
 }

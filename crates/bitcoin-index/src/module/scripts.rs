@@ -169,14 +169,14 @@ impl<'a> BlockScripts<'a> {
             numbers.extend(events.iter().filter(|event| event.kind != EventKind::Withdrawn).map(|event| event.number));
             numbers.sort_unstable();
             numbers.dedup();
+            counts.push((prefix(&events[0]), events.iter().filter(|event| event.kind == EventKind::Funded).count()));
             if let Some(first) = numbers.first() {
-                counts.push((prefix(&events[0]), numbers.len()));
                 rows.put(&HISTORY, &history_key(prefix(&events[0]), *first), &history_value(&numbers))?;
             }
         }
         // Each counter is in another line of memory. One after the other the processor waits for several of them at a time.
-        for (prefix, transactions) in counts {
-            bounds.count(prefix, transactions);
+        for (prefix, outputs) in counts.into_iter().filter(|(_, outputs)| *outputs > 0) {
+            bounds.count(prefix, outputs);
         }
         Ok(())
     }
