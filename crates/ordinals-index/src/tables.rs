@@ -41,7 +41,7 @@ use TableKind::{Current, Sequence, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(6);
 
 /// Version of the rows of inscriptions, sats and runes; raised whenever their form or the rules that make them change.
-const OWN_VERSION: u32 = 2;
+const OWN_VERSION: u32 = 3;
 /// Version of the module, which changes with those rows and with those of BRC-20.
 const VERSION: u32 = OWN_VERSION + brc20::TABLES_VERSION;
 

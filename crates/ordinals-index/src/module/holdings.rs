@@ -143,7 +143,7 @@ fn write_locations(
     inscriptions: &[HeldInscription],
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), ReadError> {
-    for HeldInscription { sequence, offset, moves, arrival } in inscriptions {
+    for HeldInscription { sequence, offset, moves, arrival, .. } in inscriptions {
         if let Some(is_burned) = *arrival {
             let location = Location { outpoint, offset: *offset, moves: *moves, is_burned };
             rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;

@@ -268,7 +268,11 @@ impl<'a> BlockInscriptions<'a> {
             for held in holdings.take_inscriptions(&input.previous_output) {
                 let offset = paid_in.saturating_add(held.offset);
                 let moves = held.moves;
-                let id = if self.wants_moves(moves) { Some(inscription(rows, held.sequence)?.id) } else { None };
+                let id = match moves {
+                    _ if !self.wants_moves(moves) => None,
+                    0 => Some(InscriptionId { txid: input.previous_output.txid, index: held.index }),
+                    _ => Some(inscription(rows, held.sequence)?.id),
+                };
                 floating.push(Flotsam { offset, origin: Origin::Old { sequence: held.sequence, moves, id } });
                 if reveals {
                     on_sats.entry(offset).or_insert(OnSat { first: Some(held.sequence), count: 0 }).count += 1;
@@ -356,17 +360,18 @@ impl<'a> BlockInscriptions<'a> {
         holdings: &mut Holdings,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
-        let (sequence, moves, is_unbound) = match flotsam.origin {
+        let (sequence, moves, index, is_unbound) = match flotsam.origin {
             Origin::Old { sequence, moves, id } => {
                 self.record_event(current, id, EventKind::Moved { moves }, || location_after.destination());
-                (sequence, moves.saturating_add(1), false)
+                (sequence, moves.saturating_add(1), 0, false)
             }
             Origin::New(mut reveal) => {
                 let sat = if reveal.is_unbound { None } else { sats.and_then(|sats| sats.at(flotsam.offset)) };
                 let sequence = self.number(current, &mut reveal, &location_after, sat, rows)?;
                 // A reveal into the fees counts as one move.
                 let is_moved = reveal.is_paid && !reveal.is_unbound;
-                (sequence, u32::from(is_moved), reveal.is_unbound)
+                let index = if is_moved { 0 } else { reveal.id.index };
+                (sequence, u32::from(is_moved), index, reveal.is_unbound)
             }
         };
         if is_unbound {
@@ -382,7 +387,7 @@ impl<'a> BlockInscriptions<'a> {
             rows.put(&NOWHERE, &nowhere_key(LOST, sequence), &[])?;
         } else {
             let arrival = Some(location_after.is_burned());
-            let held = HeldInscription { sequence, offset: location_after.offset, moves, arrival };
+            let held = HeldInscription { sequence, offset: location_after.offset, moves, index, arrival };
             holdings.put_inscription(location_after.outpoint, held);
         }
         Ok(())

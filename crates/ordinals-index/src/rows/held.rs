@@ -28,6 +28,9 @@ pub(crate) struct HeldInscription {
     pub(crate) offset: u64,
     /// As in its location, which then need not be read when it moves on.
     pub(crate) moves: u32,
+    /// Its index among the inscriptions of its transaction while it has not moved, 0 afterwards. Until then the output is one of that
+    /// transaction, so the id is known without its row.
+    pub(crate) index: u32,
     /// Set when the block that is being applied moved it here: whether that burned it. Not part of the row.
     pub(crate) arrival: Option<bool>,
 }
@@ -47,11 +50,11 @@ pub(crate) struct SharedRunes {
 /// Row of table `held`: what an unspent output holds.
 ///
 /// ```text
-/// inscription count | distance of the sequence number from the one before, offset, moves … | block, tx, amount …
-///                   | and, where some are shared: 0, 1, txid (32), entries
+/// inscription count | distance of the sequence number from the one before, offset, moves, index where these are 0 …
+///                   | block, tx, amount … | and, where some are shared: 0, 1, txid (32), entries
 /// ```
 ///
-/// An output may hold millions of inscriptions, most of them numbered in a row, for three bytes each.
+/// An output may hold millions of inscriptions, most of them numbered in a row, for four bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Held {
     /// In any order; a row has them in that of their numbers.
@@ -85,6 +88,9 @@ impl Held {
             put_varint(&mut bytes, held.sequence.saturating_sub(before));
             put_varint(&mut bytes, held.offset);
             put_varint(&mut bytes, held.moves);
+            if held.moves == 0 {
+                put_varint(&mut bytes, held.index);
+            }
             before = held.sequence;
         }
         for (id, amount) in &self.runes {
@@ -115,9 +121,10 @@ impl Held {
         for _ in 0..count {
             sequence = sequence.checked_add(fields.varint()?).ok_or(RowError("a number is out of range"))?;
             let (offset, moves) = (fields.varint()?, fields.varint()?);
+            let index = if moves == 0 { fields.varint()? } else { 0 };
             if held.inscriptions.len() <= limit {
                 ensure_memory(may_keep(INSCRIPTION_BYTES))?;
-                held.inscriptions.push(HeldInscription { sequence, offset, moves, arrival: None });
+                held.inscriptions.push(HeldInscription { sequence, offset, moves, index, arrival: None });
             }
         }
         while !fields.is_empty() {
@@ -184,14 +191,16 @@ mod tests {
     proptest! {
         #[test]
         fn rows_come_back_as_they_were(
-            inscriptions in proptest::collection::btree_map(any::<u32>(), any::<(u64, u32)>(), 0..5),
+            inscriptions in proptest::collection::btree_map(any::<u32>(), (any::<u64>(), 0..3u32, any::<u32>()), 0..5),
             runes in proptest::collection::btree_map((1..u64::MAX, any::<u32>()), any::<u128>(), 0..5),
             shared in proptest::option::of((any::<[u8; 32]>(), any::<u32>())),
             ranges in proptest::collection::vec((0..u64::MAX / 2, 0..u64::MAX / 2), 0..5),
             noise in proptest::collection::vec(any::<u8>(), 0..60),
         ) {
             let mut held = Held {
-                inscriptions: inscriptions.into_iter().rev().map(|(sequence, (offset, moves))| HeldInscription { sequence, offset, moves, arrival: None }).collect(),
+                inscriptions: inscriptions.into_iter().rev().map(|(sequence, (offset, moves, index))| {
+                    HeldInscription { sequence, offset, moves, index: if moves == 0 { index } else { 0 }, arrival: None }
+                }).collect(),
                 runes: runes.into_iter().map(|((block, tx), amount)| (RuneId { block, tx }, amount)).collect(),
                 shared: None,
             };
