@@ -50,9 +50,18 @@ fn every_surface_answers_what_it_answered_before() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/recorded.csv");
     if std::env::var_os("PARAFFIN_RECORD").is_some() {
         let again = ask_all(&Dev::start());
+        // Two instances can give the same order by chance: an answer that once differed between two has no digest from then on.
+        let before = std::fs::read_to_string(&file).unwrap_or_default();
+        let differed: Vec<&str> = before
+            .lines()
+            .filter_map(|line| line.rsplitn(4, ',').collect::<Vec<_>>().try_into().ok())
+            .filter_map(|[_, digest, _, name]: [&str; 4]| digest.is_empty().then_some(name))
+            .collect();
         let mut text = "question,status,answer,form\n".to_owned();
         for (name, answer) in &answers {
-            let is_equal = again[name].digest == answer.digest && !TIMED.iter().any(|method| name.contains(method));
+            let is_equal = again[name].digest == answer.digest
+                && !differed.contains(&name.as_str())
+                && !TIMED.iter().any(|method| name.contains(method));
             let (digest, form) = (if is_equal { &*answer.digest } else { "" }, &answer.form);
             let _ = writeln!(text, "{name},{},{digest},{form}", answer.status);
         }
