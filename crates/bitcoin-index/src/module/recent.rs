@@ -140,7 +140,9 @@ impl RecentNumbers {
         let inputs = transactions.iter().skip(1).flat_map(|transaction| &transaction.input);
         for positions in self.positions(inputs.map(|input| &input.previous_output.txid)).chunks(TOGETHER) {
             self.fetch(positions);
-            positions.iter().for_each(|position| self.spend(*position));
+            for position in positions {
+                self.spend(*position);
+            }
         }
         self.tip = Some(tip);
     }
