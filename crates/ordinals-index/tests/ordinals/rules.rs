@@ -207,6 +207,29 @@ fn the_events_of_an_output_share_its_script() {
     );
 }
 
+/// The id is known from the output until the first move, and afterwards from the row of the inscription.
+#[test]
+fn events_of_moves_name_each_inscription_of_a_transaction() {
+    let mut hand = ManualChain::new();
+    let coins: Vec<Txid> = (0..2).map(|_| hand.block(SUBSIDY, Vec::new())[0]).collect();
+    let revealing = |coin: Txid| transaction(vec![reveals(output(coin, 0), 3)], vec![pays(SUBSIDY)]);
+    let moving = |txid: Txid| transaction(vec![spends(output(txid, 0))], vec![pays(SUBSIDY)]);
+    let first = hand.block(SUBSIDY, vec![revealing(coins[0])])[1];
+    // The second ones move in the block that reveals them.
+    let reveal = revealing(coins[1]);
+    let second = reveal.compute_txid();
+    let moved = hand.block(SUBSIDY, vec![moving(first), reveal, moving(second)]);
+    let named = |hand: &ManualChain, moves| -> Vec<InscriptionId> {
+        let events = hand.events().into_iter().filter(|event| event.kind == EventKind::Moved { moves });
+        events.map(|event| event.id).collect()
+    };
+    let all: Vec<InscriptionId> =
+        [first, second].into_iter().flat_map(|txid| (0..3).map(move |index| InscriptionId { txid, index })).collect();
+    assert_eq!(named(&hand, 0), all);
+    hand.block(SUBSIDY, vec![moving(moved[1]), moving(moved[3])]);
+    assert_eq!(named(&hand, 1), all);
+}
+
 /// 500 inscriptions moved a hundred times: where they are is written once.
 #[test]
 fn a_chain_of_moves_within_a_block_writes_the_last_place_alone() {

@@ -82,7 +82,7 @@ impl VersionedRows {
                 // The view may be ahead of the open block, when its module catches up alone.
                 None => {
                     let found = version_in_view(view, table, stem, height, |_, value| value.to_vec())?;
-                    if found.is_none() {
+                    if found.is_none() && height >= open_height {
                         self.held.count_absence();
                     }
                     Ok(found)
