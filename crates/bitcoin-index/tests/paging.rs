@@ -3,10 +3,11 @@
 
 mod support;
 
-use bitcoin::{BlockHash, ScriptBuf, Txid};
+use bitcoin::hashes::Hash as _;
+use bitcoin::{BlockHash, OutPoint, ScriptBuf, Txid};
 use paraffin_bitcoin_index::{BitcoinIndex, BitcoinModule, RawTransactions, ScriptKey};
 use support::Instance;
-use support::chain::{block, coinbase, output, script};
+use support::chain::{block, coinbase, output, script, spend, transaction};
 
 const PAGE: usize = 25;
 
@@ -84,16 +85,27 @@ fn totals_and_unspent_pages_of_a_busy_script_do_not_depend_on_its_age() {
     assert!(after.rows - before.rows <= 3 * 10_000, "{} rows for 10,000 outputs", after.rows - before.rows);
 }
 
-/// An import of 600 blocks, each of which pays one script of all blocks and forty scripts of its own. Returns the digest of all rows
-/// and the reads. Half-way the module is replaced when it is `resumed`.
+/// An import of 600 blocks, each of which pays one script of all blocks and forty scripts of its own. Half of them also spend one of the
+/// 300 outputs that a single transaction pays to another script. Returns the digest of all rows and the reads. Half-way the module is
+/// replaced when it is `resumed`.
 fn import(memory: usize, resumed: bool) -> ([u8; 32], u64) {
     let module = || BitcoinModule::new(RawTransactions::Node).with_memory(memory);
     let mut instance = Instance::new(module(), 64);
     let mut previous = BlockHash::from_raw_hash(bitcoin::hashes::Hash::all_zeros());
+    let mut paying = Txid::all_zeros();
     for height in 0..600_u32 {
         let own = (1..=40).map(|number| output(1, script(u64::from(height) * 40 + number + 1_000)));
-        let outputs = std::iter::once(output(1, script(2))).chain(own).collect();
-        let block = block(previous, height, 0, vec![coinbase(u64::from(height), outputs)]);
+        let many = (0..300).map(|_| output(1, script(3))).filter(|_| height == 1);
+        let outputs = std::iter::once(output(1, script(2))).chain(own).chain(many).collect();
+        let mut transactions = vec![coinbase(u64::from(height), outputs)];
+        if (2..302).contains(&height) {
+            let spent = OutPoint { txid: paying, vout: 41 + height - 2 };
+            transactions.push(transaction(vec![spend(spent)], vec![output(1, script(500 + u64::from(height)))], 1));
+        }
+        if height == 1 {
+            paying = transactions[0].compute_txid();
+        }
+        let block = block(previous, height, 0, transactions);
         previous = block.block_hash();
         if resumed && height == 300 {
             instance.module = module();
