@@ -9,9 +9,14 @@
 
 #[cfg(target_os = "linux")]
 mod mapped;
+#[cfg(target_os = "linux")]
+mod memories;
 
 #[cfg(target_os = "linux")]
-pub use mapped::{Allocator, give_back_when_idle};
+pub use {
+    mapped::{Allocator, give_back_when_idle},
+    memories::use_memories_again,
+};
 
 /// On other targets the system allocator, so that `#[global_allocator]` needs no condition.
 #[cfg(not(target_os = "linux"))]
@@ -23,5 +28,14 @@ pub use std::alloc::System as Allocator;
 /// None.
 #[cfg(not(target_os = "linux"))]
 pub fn give_back_when_idle() -> Result<(), i32> {
+    Ok(())
+}
+
+/// Nothing, as [`give_back_when_idle`].
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn use_memories_again() -> Result<(), i32> {
     Ok(())
 }

@@ -1,8 +1,10 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::{self, NonNull};
 
-use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
+use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap, munmap};
 use tikv_jemallocator::Jemalloc;
+
+use crate::memories;
 
 /// Has a thread of jemalloc's give back what was not used for ten seconds, also while the program allocates nothing. Without it that happens
 /// when a thread allocates. Not for processes that must have one thread, as those that confine themselves.
@@ -26,10 +28,10 @@ pub fn give_back_when_idle() -> Result<(), i32> {
 }
 
 /// From how many bytes on an allocation is a mapping of its own: the least memory of a contract.
-const LARGE_BYTES: usize = 32 << 20;
+pub(crate) const LARGE_BYTES: usize = 32 << 20;
 
 /// Alignment that every mapping has: the smallest page of any processor.
-const PAGE_BYTES: usize = 4096;
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// Allocates up to 32 MiB with [`Jemalloc`] and maps what is larger.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,19 @@ fn map(size: usize) -> *mut u8 {
     mapped.map_or(ptr::null_mut(), <*mut _>::cast)
 }
 
+/// A memory of zeros for a contract: one that was used before and cleared, or a new mapping.
+fn memory() -> *mut u8 {
+    memories::take().unwrap_or_else(|| {
+        let memory = map(LARGE_BYTES);
+        if !memory.is_null() {
+            // A page is asked for in pieces of 4 KiB where contracts touch few. Without the advice it only takes longer.
+            // SAFETY: the mapping is new, and the advice does not change what it holds.
+            let _ = unsafe { madvise(memory.cast(), LARGE_BYTES, Advice::LinuxNoHugepage) };
+        }
+        memory
+    })
+}
+
 // SAFETY: an allocation is either one of `Jemalloc`'s or a mapping of at least its size, aligned to a page, which stays until
 // `dealloc` or a `realloc` that succeeds; `is_mapped` of its layout decides which. Nothing here panics or allocates.
 unsafe impl GlobalAlloc for Allocator {
@@ -61,7 +76,7 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_mapped(layout.size(), layout.align()) {
-            return map(layout.size());
+            return if layout.size() == LARGE_BYTES { memory() } else { map(layout.size()) };
         }
         // SAFETY: as in `alloc`.
         unsafe { Jemalloc.alloc_zeroed(layout) }
@@ -69,6 +84,10 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, allocated: *mut u8, layout: Layout) {
         if is_mapped(layout.size(), layout.align()) {
+            // SAFETY: the caller gives back a whole allocation, which is a mapping of this size and not used any more.
+            if layout.size() == LARGE_BYTES && unsafe { memories::hold(allocated) } {
+                return;
+            }
             // SAFETY: the caller gives back a whole allocation of this layout, which is a mapping of this size. Unmapping one
             // that is there cannot fail but for want of memory in the kernel, and then it stays mapped, which has no effect.
             let _ = unsafe { munmap(allocated.cast(), layout.size()) };

@@ -116,3 +116,44 @@ fn jemalloc_has_a_thread_only_once_it_is_asked_for() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Of the first pages of each memory every other one is written, so that the system has to name each apart.
+fn touch(memory: &mut [u8], pages: usize) {
+    for page in 0..pages {
+        memory[2 * page * 4096 + page] = 1;
+    }
+    memory[LARGE - 1] = 1;
+}
+
+/// Faults of pages of this process.
+fn faults() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    stat.rsplit_once(')').unwrap().1.split_whitespace().nth(7).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_memory_that_is_used_again_is_all_zeros() {
+    let _alone = alone();
+    if let Err(error) = paraffin_allocator::use_memories_again() {
+        // Linux before 6.7: each goes back to the system, which the other tests have shown.
+        assert_eq!(error, 25, "PAGEMAP_SCAN is not known");
+        return;
+    }
+    let zeros = vec![0; 300 * 4096];
+    let resident_before = resident();
+    for round in 0..60 {
+        // Several at once, as with nested calls; most touch few pages, some as many as may be, and some more.
+        let mut memories: Vec<Vec<u8>> = (0..=round % 11).map(|_| vec![0_u8; LARGE]).collect();
+        for (number, memory) in memories.iter_mut().enumerate() {
+            assert!(memory[..zeros.len()] == zeros && memory[LARGE - 1] == 0, "round {round}");
+            touch(memory, [3, 17, 33, 63, 64, 150][(round + number) % 6]);
+        }
+    }
+    assert!(resident() < resident_before + 4 * MIB, "{} bytes more", resident() - resident_before);
+    let faults_before = faults();
+    for _ in 0..1000 {
+        touch(&mut vec![0_u8; LARGE], 10);
+    }
+    // New mappings would have 11,000.
+    assert!(faults() < faults_before + 1000, "{} faults", faults() - faults_before);
+}

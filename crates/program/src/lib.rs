@@ -73,6 +73,8 @@ pub fn run(program: &'static Program) -> ExitCode {
             if let Err(error) = paraffin_allocator::give_back_when_idle() {
                 eprintln!("paraffin: memory that was used once is given back late: error {error} of the allocator");
             }
+            // Without it each memory of a contract goes back to the system, as the documentation says.
+            let _ = paraffin_allocator::use_memories_again();
             protect::protect(command);
         }
     }
