@@ -76,9 +76,9 @@ pub(crate) unsafe fn hold(memory: *mut u8) -> bool {
     if !unsafe { pages.clear(memory) } {
         return false;
     }
-    MEMORIES.iter().any(|held| {
-        held.compare_exchange(ptr::null_mut(), memory, Ordering::Release, Ordering::Relaxed).is_ok()
-    })
+    MEMORIES
+        .iter()
+        .any(|held| held.compare_exchange(ptr::null_mut(), memory, Ordering::Release, Ordering::Relaxed).is_ok())
 }
 
 impl Pages {

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use wasmi::{Config, Engine, Module};
 
 use super::guard::guarded;
+use super::host::imported_by;
 use super::memory_section::{start_work, with_call_pages};
 use super::module_size::{ModuleSize, without_custom_sections};
 use super::stop::Stop;
@@ -45,6 +46,8 @@ impl Code {
 pub(crate) struct Compiled {
     pub(crate) engine: Engine,
     pub(crate) module: Module,
+    /// Names of the host functions that it imports.
+    pub(crate) imports: Vec<&'static str>,
     /// Work of starting an instance, beside that of any instance.
     pub(crate) start_work: u64,
     /// The module that was compiled, unless it is long.
@@ -285,6 +288,7 @@ fn compile_exactly(code: &[u8]) -> Result<Compiled, wasmi::Error> {
     let engine = Engine::new(&config);
     let module = Module::new(&engine, code)?;
     let start_work = start_work(code);
+    let imports = imported_by(&module);
     let code = (code.len() <= COPIED_LEN_MAX_BYTES).then(|| code.into());
-    Ok(Compiled { engine, module, start_work, code })
+    Ok(Compiled { engine, module, imports, start_work, code })
 }

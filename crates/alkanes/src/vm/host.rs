@@ -3,7 +3,9 @@
 //! Every function reads its arguments from the contract's memory, charges fuel, and answers into the contract's memory.
 //! An error inside marks the call as failed and answers -1 or nothing; the contract goes on and is undone when it ends.
 
-use wasmi::{Caller, Engine, Extern, Linker, Memory};
+use std::collections::HashSet;
+
+use wasmi::{Caller, Engine, Extern, Linker, Memory, Module};
 
 use super::balances;
 use super::call;
@@ -60,27 +62,50 @@ impl Host<'_, '_, '_> {
 /// The contract that calls a host function.
 pub(crate) type Guest<'c, 'h, 's, 'w> = Caller<'c, Host<'h, 's, 'w>>;
 
-/// All host functions, for instances of modules of `engine`.
-pub(crate) fn link<'h, 's, 'w>(engine: &Engine) -> Linker<Host<'h, 's, 'w>> {
+/// Names of the host functions that a module imports.
+pub(crate) fn imported_by(module: &Module) -> Vec<&'static str> {
+    let names: HashSet<&str> = module.imports().map(|import| import.name()).collect();
+    let mut imported = Vec::new();
+    let note = |name| {
+        if names.contains(name) {
+            imported.push(name);
+        }
+        false
+    };
+    define(&mut Linker::new(module.engine()), note).expect("nothing is defined");
+    imported
+}
+
+/// The host functions of these names, for an instance of a module of `engine`. They live no longer than what they borrow, so each
+/// instance has its own.
+pub(crate) fn link<'h, 's, 'w>(engine: &Engine, names: &[&'static str]) -> Linker<Host<'h, 's, 'w>> {
     let mut linker = Linker::new(engine);
-    define(&mut linker).expect("no name is defined twice");
+    define(&mut linker, |name| names.contains(&name)).expect("no name is defined twice");
     linker
 }
 
-fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi::Error> {
+/// Defines the host functions whose names are wanted.
+fn define<'h, 's, 'w>(
+    linker: &mut Linker<Host<'h, 's, 'w>>,
+    mut is_wanted: impl FnMut(&'static str) -> bool,
+) -> Result<(), wasmi::Error> {
     type Guest<'c, 'h, 's, 'w> = super::host::Guest<'c, 'h, 's, 'w>;
     let abort = |mut guest: Guest<'_, 'h, 's, 'w>, _: i32, _: i32, _: i32, _: i32| {
         guest.data_mut().had_failure = true;
         let answer = check_limits(&guest);
         settle(&mut guest, answer, ())
     };
-    linker.func_wrap("env", "abort", abort)?;
+    if is_wanted("abort") {
+        linker.func_wrap("env", "abort", abort)?;
+    }
     macro_rules! function {
         ($name:literal, $function:expr, $failed:expr, $($argument:ident),*) => {
-            linker.func_wrap("env", $name, |mut guest: Guest<'_, 'h, 's, 'w>, $($argument: i32),*| {
-                let answer = check_limits(&guest).and_then(|()| $function(&mut guest, $($argument),*));
-                settle(&mut guest, answer, $failed)
-            })?;
+            if is_wanted($name) {
+                linker.func_wrap("env", $name, |mut guest: Guest<'_, 'h, 's, 'w>, $($argument: i32),*| {
+                    let answer = check_limits(&guest).and_then(|()| $function(&mut guest, $($argument),*));
+                    settle(&mut guest, answer, $failed)
+                })?;
+            }
         };
     }
     function!("__request_storage", request_storage, -1, key);
@@ -104,7 +129,9 @@ fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi
                 let answer = check_limits(&guest).and_then(|()| call::call(&mut guest, $kind, &pointers));
                 settle(&mut guest, answer, -1)
             };
-            linker.func_wrap("env", $name, extcall)?;
+            if is_wanted($name) {
+                linker.func_wrap("env", $name, extcall)?;
+            }
         };
     }
     extcall!("__call", CallKind::Call);

@@ -81,7 +81,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         let mut store = Store::new(&code.engine, Host::new(session, frame, limits));
         store.limiter(|host| &mut host.limits);
         store.set_fuel(fuel).expect("engines are made with fuel");
-        let linker: Linker<Host<'h, 's, 'w>> = link(&code.engine);
+        let linker: Linker<Host<'h, 's, 'w>> = link(&code.engine, &code.imports);
         let instance = linker.instantiate(&mut store, &code.module);
         let instance = instance.and_then(|instance| instance.ensure_no_start(&mut store).map_err(Into::into));
         let instance = instance.map_err(|error| stop_of(&mut store, &error))?;
