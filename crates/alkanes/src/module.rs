@@ -15,6 +15,7 @@ use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{KeyHashing, KeysAhead, Module, ModuleError, ModuleId, ModuleSchema, ModuleWriter, StoreError};
 
 use self::holdings::Holdings;
+use self::messages::Scripts;
 use self::outputs::SpentOutputs;
 use self::state::WriterState;
 use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, position_key, write_value};
@@ -130,9 +131,11 @@ fn write(
     write_first_seen(height, effects, rows)?;
     write_traces(height, effects, &indices, rows)?;
     creations::write(height, effects, &indices, rows)?;
-    outputs::write_funded(parameters, block, (effects, &indices), known, &mut holdings, rows)?;
+    let listed = outputs::write_funded(parameters, block, (effects, &indices), known, &mut holdings, rows)?;
     holdings.write(rows)?;
-    activity::write(block, effects, &indices, known, rows)?;
+    let mut scripts = Scripts::of(effects, listed)?;
+    activity::write(block, effects, &indices, known, &mut scripts, rows)?;
+    scripts.write(height, rows)?;
     write_recent(block, rows)?;
     rows.put(&EFFECTS, &height.to_be_bytes(), &effects.digest())?;
     Ok(())

@@ -32,7 +32,7 @@
 //! ranking          id | amount, inverted | holder                         nothing
 //! holder_counts    id                                                     scripts | contracts | both amounts, as of every height
 //! holdings         id | holder                                            amount, as of every height
-//! scripts          script                                                 the script itself
+//! scripts          script                                                 messages so far (4) | the script itself
 //! activity         script | height (4) | index (4)                        txid | roles
 //! created          height (4) | index (4)                                 id
 //! creations        id                                                     height (4) | index (4)
@@ -40,7 +40,6 @@
 //! recent           height (4)                                             ids of the block's transactions
 //! effects          height (4)                                             digest
 //! messages         script | number of the first (4)                       height (4) | number of its trace (4)   one for a transaction
-//! message_counts   script                                                 number (4), as of every height
 //! ```
 
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
@@ -52,7 +51,7 @@ use TableKind::{Current, Versioned, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(3);
 
 /// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Ordered);
 pub(crate) const CODES: Table = table(2, "codes", Versioned, Bulk);
@@ -76,7 +75,7 @@ pub(crate) const SPENT: Table = table(19, "spent", WriteOnce, Ordered);
 pub(crate) const HELD: Table = table(20, "held", Current, Ordered);
 pub(crate) const RANKING: Table = table(21, "ranking", Current, Ordered);
 pub(crate) const HOLDER_COUNTS: Table = table(22, "holder_counts", Versioned, Ordered);
-pub(crate) const SCRIPTS: Table = table(23, "scripts", WriteOnce, Hashed);
+pub(crate) const SCRIPTS: Table = table(23, "scripts", Current, Hashed);
 pub(crate) const ACTIVITY: Table = table(24, "activity", WriteOnce, Ordered);
 pub(crate) const CREATED: Table = table(25, "created", WriteOnce, Ordered);
 pub(crate) const CREATIONS: Table = table(26, "creations", WriteOnce, Ordered);
@@ -84,8 +83,7 @@ pub(crate) const TOTALS: Table = table(27, "totals", Current, Ordered);
 pub(crate) const RECENT: Table = table(28, "recent", Current, Bulk);
 pub(crate) const EFFECTS: Table = table(29, "effects", WriteOnce, Ordered);
 pub(crate) const MESSAGES: Table = table(30, "messages", WriteOnce, Ordered);
-pub(crate) const MESSAGE_COUNTS: Table = table(31, "message_counts", Versioned, Ordered);
-pub(crate) const HOLDINGS: Table = table(32, "holdings", Versioned, Ordered);
+pub(crate) const HOLDINGS: Table = table(31, "holdings", Versioned, Ordered);
 
 /// All tables, in the order of their numbers.
 pub const TABLES: &[Table] = &[
@@ -119,7 +117,6 @@ pub const TABLES: &[Table] = &[
     RECENT,
     EFFECTS,
     MESSAGES,
-    MESSAGE_COUNTS,
     HOLDINGS,
 ];
 

@@ -8,7 +8,7 @@ use paraffin_primitives::ConnectedBlock;
 use paraffin_store::ModuleWriter;
 
 use super::TransactionIndices;
-use super::messages::Messages;
+use super::messages::Scripts;
 use super::outputs::SpentOutputs;
 use crate::codec::{ALKANES_PROTOCOL, Protostone, Runestone};
 use crate::reader::{RECEIVES, SPENDS};
@@ -16,23 +16,23 @@ use crate::rows::{ScriptKey, position_key};
 use crate::tables::ACTIVITY;
 use crate::{BlockEffects, StateError};
 
-/// Writes a row for each script of each transaction that has a protostone for alkanes, void transactions included, and lists
-/// the messages of these transactions under their scripts.
+/// Writes a row for each script of each transaction that has a protostone for alkanes, void transactions included, and adds
+/// the messages of these transactions to their scripts.
 pub(super) fn write(
     block: &ConnectedBlock,
     effects: &BlockEffects,
     indices: &TransactionIndices,
     known: &SpentOutputs,
+    scripts: &mut Scripts,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
-    let mut messages = Messages::of(effects)?;
     for (position, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
         let Some(stones) = protostones(transaction) else { continue };
-        let mut roles: BTreeMap<ScriptKey, u8> = BTreeMap::new();
-        let mut note = |script: &Script, role: u8| {
-            if !script.is_op_return() {
-                *roles.entry(ScriptKey::of(script)).or_default() |= role;
+        let mut roles: BTreeMap<ScriptKey, (&Script, u8)> = BTreeMap::new();
+        let mut note = |script, role: u8| {
+            if !Script::is_op_return(script) {
+                roles.entry(ScriptKey::of(script)).or_insert((script, 0)).1 |= role;
             }
         };
         let spent = block.spent.as_ref().and_then(|spent| spent.get(position));
@@ -56,8 +56,8 @@ pub(super) fn write(
                 note(&output.script_pubkey, RECEIVES);
             }
         }
-        messages.list(txid, roles.keys());
-        for (script, role) in roles {
+        scripts.add(txid, roles.iter().map(|(key, (script, _))| (key, *script)));
+        for (script, (_, role)) in roles {
             let mut key = script.0.to_vec();
             key.extend_from_slice(&position_key(block.id.height, position as u32));
             let mut value = txid.as_byte_array().to_vec();
@@ -65,7 +65,7 @@ pub(super) fn write(
             rows.put(&ACTIVITY, &key, &value)?;
         }
     }
-    messages.write(block.id.height, rows)
+    Ok(())
 }
 
 /// The protostones of a transaction when one of them is for alkanes.

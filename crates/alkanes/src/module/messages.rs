@@ -1,14 +1,14 @@
-//! The messages of transactions that a script had a part in, numbered in the order of the chain.
+//! The rows of scripts, and the messages of transactions that a script had a part in, numbered in the order of the chain.
 
 use std::collections::{BTreeMap, HashMap};
 
-use bitcoin::Txid;
+use bitcoin::{Script, ScriptBuf, Txid};
 use paraffin_primitives::Height;
 use paraffin_store::{ModuleWriter, read_together};
 
 use super::LOOKED_UP_BY_ONE;
-use crate::rows::{ScriptKey, decode_message_count, message_key, position_key};
-use crate::tables::{MESSAGE_COUNTS, MESSAGES};
+use crate::rows::{ScriptKey, ScriptRow, message_key, position_key};
+use crate::tables::{MESSAGES, SCRIPTS};
 use crate::{BlockEffects, StateError};
 
 /// Messages of one transaction: consecutive rows of `block_traces`.
@@ -19,15 +19,22 @@ struct Run {
     count: u32,
 }
 
-/// Lists of a block.
-pub(super) struct Messages {
+/// What a block adds to the rows of scripts.
+pub(super) struct Scripts {
     by_transaction: HashMap<Txid, Run>,
-    by_script: BTreeMap<ScriptKey, Vec<Run>>,
+    by_key: BTreeMap<ScriptKey, Added>,
 }
 
-impl Messages {
-    /// The messages that a block has traces of.
-    pub(super) fn of(effects: &BlockEffects) -> Result<Self, StateError> {
+/// What a block adds to the row of a script.
+struct Added {
+    script: ScriptBuf,
+    /// Messages of its transactions, in the order of the block.
+    runs: Vec<Run>,
+}
+
+impl Scripts {
+    /// Of a block with these effects. `listed`: scripts of outputs that alkanes were sent to.
+    pub(super) fn of(effects: &BlockEffects, listed: BTreeMap<ScriptKey, ScriptBuf>) -> Result<Self, StateError> {
         let mut by_transaction: HashMap<Txid, Run> = HashMap::new();
         for (number, (outpoint, _)) in (0u32..).zip(&effects.traces) {
             let run = by_transaction.entry(outpoint.txid).or_insert(Run { first: number, count: 0 });
@@ -37,30 +44,36 @@ impl Messages {
             }
             run.count += 1;
         }
-        Ok(Self { by_transaction, by_script: BTreeMap::new() })
+        let added = |(key, script)| (key, Added { script, runs: Vec::new() });
+        Ok(Self { by_transaction, by_key: listed.into_iter().map(added).collect() })
     }
 
-    /// Lists a transaction under its scripts, each named once. Transactions come in the order of the block.
-    pub(super) fn list<'s>(&mut self, txid: &Txid, scripts: impl IntoIterator<Item = &'s ScriptKey>) {
+    /// Lists the messages of a transaction under its scripts, each named once. Transactions come in the order of the block.
+    pub(super) fn add<'s>(&mut self, txid: &Txid, scripts: impl IntoIterator<Item = (&'s ScriptKey, &'s Script)>) {
         let Some(run) = self.by_transaction.get(txid) else { return };
-        for script in scripts {
-            self.by_script.entry(*script).or_default().push(*run);
+        for (key, script) in scripts {
+            let new = || Added { script: script.to_owned(), runs: Vec::new() };
+            self.by_key.entry(*key).or_insert_with(new).runs.push(*run);
         }
     }
 
     /// One row for each transaction of a script, not one for each message: a transaction with a hundred messages and
     /// thousands of scripts would make hundreds of thousands.
     pub(super) fn write(self, height: Height, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
-        let lists: Vec<_> = self.by_script.into_iter().collect();
-        let counts = read_together(&lists, LOOKED_UP_BY_ONE, |(script, _)| rows.get(&MESSAGE_COUNTS, &script.0))?;
-        for ((script, runs), count) in lists.into_iter().zip(counts) {
-            let mut count = decode_message_count(count.as_deref())?;
-            for run in runs {
-                rows.put(&MESSAGES, &message_key(script, count), &position_key(height, run.first))?;
+        let scripts: Vec<_> = self.by_key.into_iter().collect();
+        let before = read_together(&scripts, LOOKED_UP_BY_ONE, |(key, _)| rows.get(&SCRIPTS, &key.0))?;
+        for ((key, Added { script, runs }), before) in scripts.into_iter().zip(before) {
+            let is_new = before.is_none();
+            let row = before.map(|row| ScriptRow::decode(&row)).transpose()?;
+            let mut row = row.unwrap_or(ScriptRow { messages: 0, script });
+            for run in &runs {
+                rows.put(&MESSAGES, &message_key(key, row.messages), &position_key(height, run.first))?;
                 let full = || StateError::Damaged("a script has 2^32 messages".to_owned());
-                count = count.checked_add(run.count).ok_or_else(full)?;
+                row.messages = row.messages.checked_add(run.count).ok_or_else(full)?;
             }
-            rows.put(&MESSAGE_COUNTS, &script.0, &count.to_be_bytes())?;
+            if is_new || !runs.is_empty() {
+                rows.put(&SCRIPTS, &key.0, &row.encode())?;
+            }
         }
         Ok(())
     }

@@ -7,11 +7,11 @@ use bitcoin::{OutPoint, ScriptBuf, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
+use super::TransactionIndices;
 use super::holdings::Holdings;
 use super::state::WriterState;
-use super::{LOOKED_UP_BY_ONE, TransactionIndices};
 use crate::rows::{Holder, OutputFacts, OutputRow, SavedBytes, SavedSheets, ScriptKey, SheetKind, outpoint_key};
-use crate::tables::{CHANGED_SHEETS, LIVE, OUTPUTS, SCRIPTS, SHEET_PARTS, SPENT, TOTALS};
+use crate::tables::{CHANGED_SHEETS, LIVE, OUTPUTS, SHEET_PARTS, SPENT, TOTALS};
 use crate::{BlockEffects, Parameters, SavedSheet, Sheet, StateError, StateKey, StateReader};
 
 /// Spent outputs that one thread looks up; for nearly all no file is read.
@@ -166,6 +166,7 @@ pub(super) fn write_spent(
 }
 
 /// Writes the sheets that the block changes, and lists the outputs that got alkanes and that no later transaction of the block spends.
+/// Returns the scripts of all outputs that got alkanes.
 pub(super) fn write_funded(
     parameters: &Parameters,
     block: &ConnectedBlock,
@@ -173,7 +174,7 @@ pub(super) fn write_funded(
     known: &SpentOutputs,
     holdings: &mut Holdings,
     rows: &mut ModuleWriter<'_>,
-) -> Result<(), StateError> {
+) -> Result<BTreeMap<ScriptKey, ScriptBuf>, StateError> {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
     let mut scripts: BTreeMap<ScriptKey, ScriptBuf> = BTreeMap::new();
     for (outpoint, changed) in changed_sheets(effects) {
@@ -204,7 +205,6 @@ pub(super) fn write_funded(
             scripts.insert(ScriptKey::of(&output.script), output.script);
         }
     }
-    remember_scripts(scripts, rows)?;
     for outpoint in &effects.funded {
         if known.is_spent(outpoint) {
             continue;
@@ -216,7 +216,7 @@ pub(super) fn write_funded(
         };
         list(&output, *outpoint, &SavedSheet::decode(sheet)?.load(), holdings, rows)?;
     }
-    Ok(())
+    Ok(scripts)
 }
 
 /// The sheets that the block saves, by output; not copied, since all of a block together can be large.
@@ -257,20 +257,6 @@ fn list(
     rows.put(&LIVE, &listing.key(script, None), &listing.value())?;
     for (id, amount) in sheet.iter() {
         holdings.add(Holder::Script(script), id, amount);
-    }
-    Ok(())
-}
-
-/// Keeps scripts under their keys.
-fn remember_scripts(scripts: BTreeMap<ScriptKey, ScriptBuf>, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
-    let scripts: Vec<_> = scripts.into_iter().collect();
-    let known = read_together(&scripts, LOOKED_UP_BY_ONE, |(key, _)| {
-        Ok::<_, StateError>(rows.get(&SCRIPTS, &key.0)?.is_some())
-    })?;
-    for ((key, script), is_known) in scripts.iter().zip(known) {
-        if !is_known {
-            rows.put(&SCRIPTS, &key.0, script.as_bytes())?;
-        }
     }
     Ok(())
 }

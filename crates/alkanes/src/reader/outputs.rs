@@ -4,7 +4,7 @@ use paraffin_primitives::Height;
 
 use super::{ChainState, ROWS_PER_CHECK};
 use crate::StateError;
-use crate::rows::{Cursor, Listing, OutputFacts, OutputRow, Page, Parser, ScriptKey, outpoint_key};
+use crate::rows::{Cursor, Listing, OutputFacts, OutputRow, Page, Parser, ScriptKey, ScriptRow, outpoint_key};
 use crate::tables::{ACTIVITY, LIVE, OUTPUTS, SCRIPTS, SPENT};
 
 /// An output that alkanes or base runes were sent to.
@@ -58,9 +58,10 @@ impl ChainState {
     /// The script of a key, when alkanes were ever sent to it.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// The store cannot be read or is damaged.
     pub fn script(&self, key: ScriptKey) -> Result<Option<ScriptBuf>, StateError> {
-        Ok(self.snapshot.get(&SCRIPTS, &key.0)?.map(ScriptBuf::from_bytes))
+        let row = self.snapshot.get(&SCRIPTS, &key.0)?;
+        Ok(row.map(|row| ScriptRow::decode(&row)).transpose()?.map(|row| row.script))
     }
 
     /// Unspent outputs of a script that hold alkanes, the oldest first. Their alkanes: [`Self::sheet`].

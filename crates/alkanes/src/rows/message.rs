@@ -1,3 +1,5 @@
+use bitcoin::ScriptBuf;
+
 use super::{Parser, ScriptKey};
 use crate::StateError;
 
@@ -9,7 +11,22 @@ pub(crate) fn message_key(script: ScriptKey, number: u32) -> [u8; 36] {
     key
 }
 
-/// Reads a row of `message_counts`; without one it is 0.
-pub(crate) fn decode_message_count(stored: Option<&[u8]>) -> Result<u32, StateError> {
-    stored.map_or(Ok(0), |stored| Parser::new("message_counts", stored).number())
+/// A row of table `scripts`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ScriptRow {
+    /// Messages of the script so far.
+    pub(crate) messages: u32,
+    pub(crate) script: ScriptBuf,
+}
+
+impl ScriptRow {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        [&self.messages.to_be_bytes()[..], self.script.as_bytes()].concat()
+    }
+
+    pub(crate) fn decode(row: &[u8]) -> Result<Self, StateError> {
+        let mut parser = Parser::new("scripts", row);
+        let messages = parser.number()?;
+        Ok(Self { messages, script: ScriptBuf::from_bytes(parser.rest().to_vec()) })
+    }
 }
