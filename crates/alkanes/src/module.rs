@@ -134,7 +134,7 @@ fn write(
     let listed = outputs::write_funded(parameters, block, (effects, &indices), known, &mut holdings, rows)?;
     holdings.write(rows)?;
     let mut scripts = Scripts::of(effects, listed)?;
-    activity::write(block, effects, &indices, known, &mut scripts, rows)?;
+    activity::add(block, effects, &indices, known, &mut scripts);
     scripts.write(height, rows)?;
     write_recent(block, rows)?;
     rows.put(&EFFECTS, &height.to_be_bytes(), &effects.digest())?;

@@ -12,7 +12,7 @@ pub use cursor::{Cursor, Page, ParseCursorError};
 pub use etching::Etching;
 pub(crate) use held::{CountsRow, HeldRow, WideAmount, held_key, holding_key, parse_ranking_key, rank, ranking_key};
 pub use held::{Holder, HolderCounts, ScriptKey};
-pub(crate) use message::{ScriptRow, message_key};
+pub(crate) use message::{ActivityRow, ScriptRow, activity_key, message_key};
 pub(crate) use output::{
     Listing, OutputFacts, OutputRow, SavedBytes, SavedSheets, SheetKind, outpoint_key, parse_outpoint_key,
 };

@@ -33,7 +33,7 @@
 //! holder_counts    id                                                     scripts | contracts | both amounts, as of every height
 //! holdings         id | holder                                            amount, as of every height
 //! scripts          script                                                 messages so far (4) | the script itself
-//! activity         script | height (4) | index (4)                        txid | roles
+//! activity         script | height (4) | index (4)                        txid | roles (1) | messages so far (4)
 //! created          height (4) | index (4)                                 id
 //! creations        id                                                     height (4) | index (4)
 //! totals           01                                                     contracts created

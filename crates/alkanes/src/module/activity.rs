@@ -2,30 +2,25 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Script, Transaction};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::ModuleWriter;
 
 use super::TransactionIndices;
 use super::messages::Scripts;
 use super::outputs::SpentOutputs;
+use crate::BlockEffects;
 use crate::codec::{ALKANES_PROTOCOL, Protostone, Runestone};
 use crate::reader::{RECEIVES, SPENDS};
-use crate::rows::{ScriptKey, position_key};
-use crate::tables::ACTIVITY;
-use crate::{BlockEffects, StateError};
+use crate::rows::ScriptKey;
 
-/// Writes a row for each script of each transaction that has a protostone for alkanes, void transactions included, and adds
-/// the messages of these transactions to their scripts.
-pub(super) fn write(
+/// Adds each transaction that has a protostone for alkanes, void transactions included, to its scripts.
+pub(super) fn add(
     block: &ConnectedBlock,
     effects: &BlockEffects,
     indices: &TransactionIndices,
     known: &SpentOutputs,
     scripts: &mut Scripts,
-    rows: &mut ModuleWriter<'_>,
-) -> Result<(), StateError> {
+) {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
     for (position, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
         let Some(stones) = protostones(transaction) else { continue };
@@ -56,16 +51,8 @@ pub(super) fn write(
                 note(&output.script_pubkey, RECEIVES);
             }
         }
-        scripts.add(txid, roles.iter().map(|(key, (script, _))| (key, *script)));
-        for (script, (_, role)) in roles {
-            let mut key = script.0.to_vec();
-            key.extend_from_slice(&position_key(block.id.height, position as u32));
-            let mut value = txid.as_byte_array().to_vec();
-            value.push(role);
-            rows.put(&ACTIVITY, &key, &value)?;
-        }
+        scripts.add(*txid, position as u32, roles);
     }
-    Ok(())
 }
 
 /// The protostones of a transaction when one of them is for alkanes.

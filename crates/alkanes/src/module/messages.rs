@@ -1,4 +1,4 @@
-//! The rows of scripts, and the messages of transactions that a script had a part in, numbered in the order of the chain.
+//! The rows of scripts: their transactions, and the messages of these, numbered in the order of the chain.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,8 +7,8 @@ use paraffin_primitives::Height;
 use paraffin_store::{ModuleWriter, read_together};
 
 use super::LOOKED_UP_BY_ONE;
-use crate::rows::{ScriptKey, ScriptRow, message_key, position_key};
-use crate::tables::{MESSAGES, SCRIPTS};
+use crate::rows::{ActivityRow, ScriptKey, ScriptRow, activity_key, message_key, position_key};
+use crate::tables::{ACTIVITY, MESSAGES, SCRIPTS};
 use crate::{BlockEffects, StateError};
 
 /// Messages of one transaction: consecutive rows of `block_traces`.
@@ -25,11 +25,22 @@ pub(super) struct Scripts {
     by_key: BTreeMap<ScriptKey, Added>,
 }
 
-/// What a block adds to the row of a script.
+/// What a block adds to the rows of a script.
 struct Added {
     script: ScriptBuf,
-    /// Messages of its transactions, in the order of the block.
-    runs: Vec<Run>,
+    /// Alkanes were sent to it, so that its key has to be known.
+    is_listed: bool,
+    /// In the order of the block.
+    transactions: Vec<Part>,
+}
+
+/// The part of a script in a transaction.
+struct Part {
+    txid: Txid,
+    /// Index of the transaction in the block.
+    index: u32,
+    roles: u8,
+    messages: Option<Run>,
 }
 
 impl Scripts {
@@ -44,34 +55,38 @@ impl Scripts {
             }
             run.count += 1;
         }
-        let added = |(key, script)| (key, Added { script, runs: Vec::new() });
+        let added = |(key, script)| (key, Added { script, is_listed: true, transactions: Vec::new() });
         Ok(Self { by_transaction, by_key: listed.into_iter().map(added).collect() })
     }
 
-    /// Lists the messages of a transaction under its scripts, each named once. Transactions come in the order of the block.
-    pub(super) fn add<'s>(&mut self, txid: &Txid, scripts: impl IntoIterator<Item = (&'s ScriptKey, &'s Script)>) {
-        let Some(run) = self.by_transaction.get(txid) else { return };
-        for (key, script) in scripts {
-            let new = || Added { script: script.to_owned(), runs: Vec::new() };
-            self.by_key.entry(*key).or_insert_with(new).runs.push(*run);
+    /// Lists a transaction and its messages under its scripts, each named once with its roles. Transactions come in the order of the block.
+    pub(super) fn add(&mut self, txid: Txid, index: u32, scripts: BTreeMap<ScriptKey, (&Script, u8)>) {
+        let messages = self.by_transaction.get(&txid).copied();
+        for (key, (script, roles)) in scripts {
+            let new = || Added { script: script.to_owned(), is_listed: false, transactions: Vec::new() };
+            self.by_key.entry(key).or_insert_with(new).transactions.push(Part { txid, index, roles, messages });
         }
     }
 
-    /// One row for each transaction of a script, not one for each message: a transaction with a hundred messages and
+    /// One row of `messages` for each transaction of a script, not one for each message: a transaction with a hundred messages and
     /// thousands of scripts would make hundreds of thousands.
     pub(super) fn write(self, height: Height, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
         let scripts: Vec<_> = self.by_key.into_iter().collect();
         let before = read_together(&scripts, LOOKED_UP_BY_ONE, |(key, _)| rows.get(&SCRIPTS, &key.0))?;
-        for ((key, Added { script, runs }), before) in scripts.into_iter().zip(before) {
-            let is_new = before.is_none();
-            let row = before.map(|row| ScriptRow::decode(&row)).transpose()?;
-            let mut row = row.unwrap_or(ScriptRow { messages: 0, script });
-            for run in &runs {
-                rows.put(&MESSAGES, &message_key(key, row.messages), &position_key(height, run.first))?;
-                let full = || StateError::Damaged("a script has 2^32 messages".to_owned());
-                row.messages = row.messages.checked_add(run.count).ok_or_else(full)?;
+        for ((key, added), before) in scripts.into_iter().zip(before) {
+            let before = before.map(|row| ScriptRow::decode(&row)).transpose()?;
+            let known = before.as_ref().map(|row| row.messages);
+            let mut row = before.unwrap_or(ScriptRow { messages: 0, script: added.script });
+            for Part { txid, index, roles, messages } in added.transactions {
+                if let Some(run) = messages {
+                    rows.put(&MESSAGES, &message_key(key, row.messages), &position_key(height, run.first))?;
+                    let full = || StateError::Damaged("a script has 2^32 messages".to_owned());
+                    row.messages = row.messages.checked_add(run.count).ok_or_else(full)?;
+                }
+                let activity = ActivityRow { txid, roles, messages: row.messages };
+                rows.put(&ACTIVITY, &activity_key(key, height, index), &activity.encode())?;
             }
-            if is_new || !runs.is_empty() {
+            if known.map_or(added.is_listed || row.messages > 0, |messages| messages != row.messages) {
                 rows.put(&SCRIPTS, &key.0, &row.encode())?;
             }
         }

@@ -4,8 +4,8 @@ use paraffin_primitives::Height;
 use super::ChainState;
 use super::traces::Traced;
 use crate::StateError;
-use crate::rows::{Parser, ScriptKey, ScriptRow, message_key, position_key};
-use crate::tables::{BLOCK_TRACES, MESSAGES, SCRIPTS};
+use crate::rows::{ActivityRow, Parser, ScriptKey, ScriptRow, activity_key, message_key, position_key};
+use crate::tables::{ACTIVITY, BLOCK_TRACES, MESSAGES, SCRIPTS};
 
 /// A message of a transaction that a script took part in. Its trace: [`ChainState::trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,9 @@ impl ChainState {
         let missing = || StateError::Damaged("messages of a script are missing".to_owned());
         while items.len() < wanted {
             let (key, value) = rows.next().ok_or_else(missing)??;
-            let (first, height, first_number) = first_message(&key, &value)?;
+            let first = Parser::new("messages", &key[32..]).number()?;
+            let mut value = Parser::new("messages", &value);
+            let (height, first_number) = (value.number()?, value.number()?);
             while left > first && items.len() < wanted {
                 left -= 1;
                 let number = first_number.checked_add(left - first).ok_or_else(missing)?;
@@ -57,32 +59,14 @@ impl ChainState {
         Ok((items, total as usize))
     }
 
-    /// Messages of a script in the blocks up to this height. They are numbered in the order of the chain, so those of an older height are
-    /// found by halving.
+    /// Messages of a script in the blocks up to this height.
     fn messages_until(&self, script: ScriptKey) -> Result<u32, StateError> {
-        let row = self.snapshot.get(&SCRIPTS, &script.0)?;
-        let all = row.map(|row| ScriptRow::decode(&row)).transpose()?.map_or(0, |row| row.messages);
-        // Messages below the first number are at or below the height, those from the second on above it.
-        let (mut below, mut above) = if self.is_newest { (all, all) } else { (0, all) };
-        while below < above {
-            let middle = below + (above - below) / 2;
-            let (from, to) = (message_key(script, 0), message_key(script, middle));
-            let missing = || StateError::Damaged("messages of a script are missing".to_owned());
-            let (key, value) = self.snapshot.range(&MESSAGES, &from, &to).rev().next().ok_or_else(missing)??;
-            let (first, height, _) = first_message(&key, &value)?;
-            if height <= self.height {
-                below = middle + 1;
-            } else {
-                above = first;
-            }
+        if self.is_newest {
+            let row = self.snapshot.get(&SCRIPTS, &script.0)?;
+            return Ok(row.map(|row| ScriptRow::decode(&row)).transpose()?.map_or(0, |row| row.messages));
         }
-        Ok(above)
+        let (from, to) = (activity_key(script, 0, 0), activity_key(script, self.height, u32::MAX));
+        let newest = self.snapshot.range(&ACTIVITY, &from, &to).next_back().transpose()?;
+        Ok(newest.map(|(_, row)| ActivityRow::decode(&row)).transpose()?.map_or(0, |row| row.messages))
     }
-}
-
-/// Of a row of `messages`: the number of its first message in the script's list, its height, and its number in the block.
-fn first_message(key: &[u8], value: &[u8]) -> Result<(u32, u32, u32), StateError> {
-    let first = Parser::new("messages", &key[32..]).number()?;
-    let mut value = Parser::new("messages", value);
-    Ok((first, value.number()?, value.number()?))
 }

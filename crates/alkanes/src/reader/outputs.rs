@@ -1,10 +1,11 @@
-use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Script, ScriptBuf, Txid};
 use paraffin_primitives::Height;
 
 use super::{ChainState, ROWS_PER_CHECK};
 use crate::StateError;
-use crate::rows::{Cursor, Listing, OutputFacts, OutputRow, Page, Parser, ScriptKey, ScriptRow, outpoint_key};
+use crate::rows::{
+    ActivityRow, Cursor, Listing, OutputFacts, OutputRow, Page, Parser, ScriptKey, ScriptRow, outpoint_key,
+};
 use crate::tables::{ACTIVITY, LIVE, OUTPUTS, SCRIPTS, SPENT};
 
 /// An output that alkanes or base runes were sent to.
@@ -145,9 +146,9 @@ impl ChainState {
     ) -> Result<Page<ActivityEntry>, StateError> {
         let first = Cursor((u64::from(self.height) << 32 | u64::from(u32::MAX)).to_be_bytes().to_vec());
         self.page(&ACTIVITY, &ScriptKey::of(script).0, before.or(Some(&first)), true, limit, |(key, value)| {
-            let (mut key, mut value) = (Parser::new("activity", &key[32..]), Parser::new("activity", &value));
+            let mut key = Parser::new("activity", &key[32..]);
             let (height, transaction_index) = (key.number()?, key.number()?);
-            let (txid, [roles]) = (Txid::from_byte_array(value.array()?), value.array()?);
+            let ActivityRow { txid, roles, .. } = ActivityRow::decode(&value)?;
             let (spends, receives) = (roles & SPENDS != 0, roles & RECEIVES != 0);
             Ok(Some(ActivityEntry { txid, height, transaction_index, spends, receives }))
         })
