@@ -110,7 +110,7 @@ impl Pages {
         true
     }
 
-    /// Names ranges of pages that are not as the system mapped them, in memory or swapped out, up to as many as there is place for.
+    /// Names ranges of pages that were written, in memory or swapped out, up to as many as fit.
     fn scan(&self, from: usize, len: usize, ranges: &mut [Range; RANGES]) -> Result<Scanned, Errno> {
         let question = Scan {
             size: size_of::<Scan>() as u64,
@@ -118,6 +118,8 @@ impl Pages {
             end: (from + len) as u64,
             ranges: ptr::from_mut(ranges).addr() as u64,
             ranges_len: RANGES as u64,
+            inverted: ZERO,
+            all_of: ZERO,
             any_of: PRESENT | SWAPPED,
             named: PRESENT | SWAPPED,
             ..Scan::default()
@@ -137,6 +139,8 @@ fn address(named: u64) -> usize {
 const PRESENT: u64 = 1 << 3;
 /// A page is swapped out.
 const SWAPPED: u64 = 1 << 4;
+/// A page was read and not written: it is the page of zeros that all processes share.
+const ZERO: u64 = 1 << 5;
 
 /// `struct page_region` of Linux: addresses of pages that follow one another and have the same properties.
 #[repr(C)]
@@ -160,9 +164,13 @@ struct Scan {
     ranges: u64,
     ranges_len: u64,
     pages_max: u64,
+    /// Properties of which the opposite is asked for.
     inverted: u64,
+    /// Pages that have all of these.
     all_of: u64,
+    /// And one of these at least.
     any_of: u64,
+    /// Properties that are told apart.
     named: u64,
 }
 
