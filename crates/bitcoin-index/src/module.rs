@@ -5,6 +5,8 @@ mod inputs;
 mod recent;
 mod scripts;
 
+use std::thread;
+
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Txid};
@@ -23,6 +25,9 @@ use crate::tables::{
     BLOCK_HEIGHTS, BLOCKS, RAW_TRANSACTIONS, RAW_TRANSACTIONS_SETTING, SCHEMA, SETTINGS, SUPERSEDED,
     TRANSACTION_NUMBERS, TRANSACTIONS,
 };
+
+/// Transactions of a block from which on its numbers are remembered while its rows are written: below, starting a thread costs more.
+const BESIDE_MIN: usize = 500;
 
 /// Memory of a module that is given none, bytes.
 const DEFAULT_MEMORY: usize = 16 << 20;
@@ -153,28 +158,50 @@ impl Module for BitcoinModule {
 
         let first_number = first_free_number(block, rows)?;
         let spent = SpentOutputs::resolve(block, first_number, rows, &self.recent, self.options.missing_prevouts)?;
-        let mut scripts = BlockScripts::new(block, first_number);
-        let weight = write_transactions(block, first_number, &spent, rows, &mut scripts)?;
-        write_numbers(block, first_number, rows, self.width, &mut scripts)?;
-        scripts.write(rows, self.width, &mut self.bounds)?;
-        if self.options.raw_transactions == RawTransactions::Store {
-            for (number, transaction) in (first_number..).zip(&block.block.txdata) {
-                rows.put(&RAW_TRANSACTIONS, &number.to_be_bytes(), &serialize(transaction))?;
-            }
+        let Self { options, width, recent, bounds } = self;
+        let mut write = || write_rows(block, first_number, &spent, rows, (options, *width), bounds);
+        let mut remember = || recent.remember(block.id.hash, first_number, block);
+        if block.block.txdata.len() < BESIDE_MIN {
+            write()?;
+            remember();
+            return Ok(());
         }
-        let row = BlockRow {
-            header: block.block.header,
-            first_number,
-            transaction_count: block.block.txdata.len() as u32,
-            size: block.size,
-            weight,
-        };
-        rows.put(&BLOCKS, &block.id.height.to_be_bytes(), &row.encode())?;
-        rows.put(&BLOCK_HEIGHTS, block.id.hash.as_byte_array(), &block.id.height.to_be_bytes())?;
-
-        self.recent.remember(block.id.hash, first_number, block);
-        Ok(())
+        // Of a block that fails after all it remembers too much, which the next block shows: it does not follow that one.
+        thread::scope(|scope| {
+            scope.spawn(remember);
+            write()
+        })
     }
+}
+
+/// Writes all rows of a block.
+fn write_rows(
+    block: &ConnectedBlock,
+    first_number: u32,
+    spent: &SpentOutputs<'_>,
+    rows: &mut ModuleWriter<'_>,
+    (options, width): (&Options, PrefixWidth),
+    bounds: &mut HistoryBounds,
+) -> Result<(), ModuleError> {
+    let mut scripts = BlockScripts::new(block, first_number);
+    let weight = write_transactions(block, first_number, spent, rows, &mut scripts)?;
+    write_numbers(block, first_number, rows, width, &mut scripts)?;
+    scripts.write(rows, width, bounds)?;
+    if options.raw_transactions == RawTransactions::Store {
+        for (number, transaction) in (first_number..).zip(&block.block.txdata) {
+            rows.put(&RAW_TRANSACTIONS, &number.to_be_bytes(), &serialize(transaction))?;
+        }
+    }
+    let row = BlockRow {
+        header: block.block.header,
+        first_number,
+        transaction_count: block.block.txdata.len() as u32,
+        size: block.size,
+        weight,
+    };
+    rows.put(&BLOCKS, &block.id.height.to_be_bytes(), &row.encode())?;
+    rows.put(&BLOCK_HEIGHTS, block.id.hash.as_byte_array(), &block.id.height.to_be_bytes())?;
+    Ok(())
 }
 
 /// Number of the coinbase: the first of a new row of table `transactions`.

@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use paraffin_chain::{ChainEvent, Follower};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::{IndexState, IndexStatus, Indexer, IndexerError};
 
@@ -48,6 +49,8 @@ fn follow_until_stopped(
     stop: &mut watch::Receiver<bool>,
 ) -> Result<(), IndexerError> {
     let mut pace = Pace::start();
+    // Of the block that was applied last: its transactions are many small pieces of memory, which another thread gives back.
+    let mut dropping: Option<JoinHandle<()>> = None;
     publish_tip(indexer, follower, status);
     while !*stop.borrow() {
         let event = {
@@ -84,6 +87,11 @@ fn follow_until_stopped(
                 });
                 pace.applied(u64::from(block.size));
                 pace.log_when_due(block.id.height, best);
+                if let Some(dropping) = dropping.take() {
+                    // No more than one at a time.
+                    let _ = runtime.block_on(dropping);
+                }
+                dropping = Some(runtime.spawn_blocking(move || drop(block)));
             }
             ChainEvent::Disconnect(block) => {
                 if let Some(fork) = follower.fork() {

@@ -27,6 +27,10 @@ const KEYS_PER_WORD_LAST_READ: usize = 2 * KEYS_PER_WORD;
 const BITS: u32 = 4;
 /// A filter is worth its memory where one look-up in so many is of an absent key.
 const LOOKS_PER_ABSENCE: u64 = 16;
+/// It is worth reading so many keys for each look-up of an absent one: that takes tens of microseconds, a key less than one.
+const KEYS_PER_ABSENCE: u64 = 16;
+/// A table of so many keys is read for the first absent one, in some tens of milliseconds.
+const KEYS_AT_ONCE: u64 = 1 << 16;
 
 /// The keys of one table while blocks are applied that are too deep to be undone. A first import looks up millions of keys that
 /// are not there, and its newest tables have no filters of the engine's own.
@@ -41,6 +45,8 @@ pub(super) struct HeldKeys {
     absences: AtomicU64,
     /// Look-ups and absences when it was last decided whether a filter is worth its memory.
     decided: (u64, u64),
+    /// Absences beyond which a table is read anew that had more keys than those until then were worth.
+    next: u64,
 }
 
 #[derive(Debug, Default)]
@@ -94,12 +100,16 @@ impl HeldKeys {
         self.absences.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether enough of the look-ups since this was last asked were of absent keys.
+    /// Whether enough of the look-ups since this was last asked were of absent keys, for a filter and for reading as many keys anew as it has.
     fn is_worth_it(&mut self) -> bool {
         let (looks, absences) = (*self.looks.get_mut(), *self.absences.get_mut());
-        let (looks_before, absences_before) = self.decided;
-        self.decided = (looks, absences);
-        absences > absences_before && looks - looks_before <= LOOKS_PER_ABSENCE * (absences - absences_before)
+        let (looks_before, absences_before) = std::mem::replace(&mut self.decided, (looks, absences));
+        let (looks, absences) = (looks - looks_before, absences - absences_before);
+        let keys = match &self.filter {
+            State::Filter(filter) => filter.len as u64,
+            State::Unread | State::Without => 0,
+        };
+        absences > 0 && looks <= LOOKS_PER_ABSENCE * absences && keys <= KEYS_AT_ONCE.max(KEYS_PER_ABSENCE * absences)
     }
 
     /// Adds a key; returns whether the table may have had it.
@@ -124,7 +134,8 @@ impl HeldKeys {
     }
 
     /// Reads the keys by `read`, which passes each of them to its argument until that returns false, where absent keys were looked
-    /// up and that has not been done, or the filter is full. The filter takes at most `bytes_max`.
+    /// up and that has not been done, or the filter is full. The filter takes at most `bytes_max`. A table of more keys than the absences so
+    /// far are worth is tried again when there are twice as many.
     ///
     /// # Errors
     /// Those of `read`.
@@ -135,7 +146,7 @@ impl HeldKeys {
     ) -> Result<(), StoreError> {
         let fits = |words: usize| words <= WORDS_MAX && (words * size_of::<u64>()) as u64 <= bytes_max;
         let mut words = match &self.filter {
-            State::Unread if *self.absences.get_mut() > self.decided.1 => WORDS_MIN,
+            State::Unread if *self.absences.get_mut() > self.decided.1.max(self.next) => WORDS_MIN,
             State::Filter(filter) => {
                 let words = filter.words.len();
                 let keys_max = if fits(2 * words) { KEYS_PER_WORD } else { KEYS_PER_WORD_LAST };
@@ -150,6 +161,11 @@ impl HeldKeys {
             self.filter = State::Without;
             return Ok(());
         }
+        let (_, absences) = self.decided;
+        let mut keys_left = match &self.filter {
+            State::Unread => KEYS_AT_ONCE.max(KEYS_PER_ABSENCE * absences),
+            State::Filter(_) | State::Without => u64::MAX,
+        };
         // The old filter is dropped before the new one is allocated.
         self.filter = State::Unread;
         while fits(words) {
@@ -158,8 +174,13 @@ impl HeldKeys {
             let len_max = words * keys_max;
             read(&mut |key| {
                 filter.insert(key);
-                filter.len <= len_max
+                keys_left -= 1;
+                filter.len <= len_max && keys_left > 0
             })?;
+            if keys_left == 0 {
+                self.next = 2 * absences;
+                return Ok(());
+            }
             if filter.len <= len_max {
                 self.filter = State::Filter(filter);
                 return Ok(());
@@ -239,11 +260,13 @@ mod tests {
 
     const LARGEST: u64 = (WORDS_MAX * 8) as u64;
 
-    /// A key was looked up that is absent.
-    fn looked_up() -> HeldKeys {
+    /// So many look-ups were of absent keys.
+    fn looked_up(absences: u32) -> HeldKeys {
         let held = HeldKeys::default();
-        assert!(held.may_hold(&key(0)));
-        held.count_absence();
+        for number in 0..absences {
+            assert!(held.may_hold(&key(number)));
+            held.count_absence();
+        }
         held
     }
 
@@ -274,7 +297,7 @@ mod tests {
 
     #[test]
     fn keys_that_come_and_go_have_the_table_read_no_more_often_than_it_is_renewed() {
-        let mut held = looked_up();
+        let mut held = looked_up(100_000);
         let (live, mut read) = (100_000_u32, prepare(&mut held, LARGEST, 0..100_000));
         for number in live..10 * live {
             held.insert(&key(number));
@@ -289,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_table_whose_keys_are_looked_up_to_be_found_has_no_filter_once_it_would_grow() {
-        let mut held = looked_up();
+        let mut held = looked_up(1);
         prepare(&mut held, LARGEST, 0..10);
         assert!(held.is_known());
         for number in 10..200_000 {
@@ -303,7 +326,7 @@ mod tests {
         }
         assert!(!held.is_known() && held.bytes() == 0 && held.may_hold(&key(1_000_000)));
         // Nor is one made when the first look-ups are.
-        let mut held = looked_up();
+        let mut held = looked_up(1);
         (0..100).for_each(|number| assert!(held.may_hold(&key(number))));
         prepare(&mut held, LARGEST, 0..100);
         assert!(!held.is_known());
@@ -313,7 +336,7 @@ mod tests {
     fn a_table_with_too_many_keys_for_the_memory_has_no_filter() {
         for bytes_max in [0, 1 << 16, 1 << 18] {
             let keys = (bytes_max / 8) as u32 * KEYS_PER_WORD_LAST_READ as u32;
-            let mut held = looked_up();
+            let mut held = looked_up(keys.max(1));
             prepare(&mut held, bytes_max, 0..keys);
             assert_eq!((held.is_known(), held.bytes()), (bytes_max > 0, bytes_max), "{bytes_max}");
             // It takes more keys while most of those that are absent are known to be.
@@ -333,10 +356,33 @@ mod tests {
                 assert!(absent > 450, "{absent}");
             }
             assert!(!held.is_known(), "{bytes_max}");
-            let mut held = looked_up();
+            let mut held = looked_up(keys.max(1));
             // Some keys look like others.
             prepare(&mut held, bytes_max, 0..2 * keys + 1);
             assert!(!held.is_known() && held.may_hold(&key(keys)) && held.insert(&key(keys)), "{bytes_max}");
         }
+    }
+
+    #[test]
+    fn a_table_of_many_keys_is_read_for_as_many_absences_as_are_worth_it() {
+        const KEYS: u32 = 4_000_000;
+        let mut held = looked_up(1);
+        assert_eq!(prepare(&mut held, LARGEST, 0..KEYS) as u64, KEYS_AT_ONCE);
+        let mut read = 0;
+        let mut absences = 1;
+        while !held.is_known() {
+            read += prepare(&mut held, LARGEST, 0..KEYS);
+            held.count_absence();
+            absences += 1;
+            assert!(absences < KEYS, "never");
+        }
+        assert!(u64::from(absences) * KEYS_PER_ABSENCE >= u64::from(KEYS), "{absences}");
+        assert!(read as u64 <= 64 * KEYS_AT_ONCE + 2 * KEYS_PER_ABSENCE * u64::from(absences), "{read} for {absences}");
+        // It is full of keys that were put without a look-up.
+        assert!(!held.may_hold(&key(KEYS + 1)));
+        let full = KEYS + held.bytes() as u32;
+        (KEYS..full).for_each(|number| _ = held.insert(&key(number)));
+        assert_eq!(prepare(&mut held, LARGEST, 0..full), 0);
+        assert!(!held.is_known());
     }
 }
