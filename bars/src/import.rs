@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
+use std::process::{ChildStderr, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use bitcoin::Block;
@@ -265,7 +266,8 @@ fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     let served_before = loopback_bytes();
     let begin = Instant::now();
     let mut process = command.spawn().map_err(failed)?;
-    let log = process.stderr.take().map(|log| thread::spawn(move || seconds_to_tip(log, begin)));
+    let reached = Arc::new(OnceLock::new());
+    let log = process.stderr.take().map(|log| pass_on(log, begin, Arc::clone(&reached)));
     let id = process.id();
     let mut samples = "milliseconds,resident_kib,written_bytes,read_bytes,loopback_bytes\n".to_owned();
     let (mut written, mut resident_max) = (0, 0);
@@ -299,9 +301,7 @@ fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     if let Some(mut output) = process.stdout.take() {
         output.read_to_string(&mut digests).map_err(failed)?;
     }
-    let seconds_to_tip = log
-        .and_then(|log| log.join().ok()?)
-        .ok_or_else(|| Failure::new("the program's log does not say when its index held the chain"))?;
+    let seconds_to_tip = at_tip(log, &reached)?;
     // Local paths are omitted from the results.
     let by_block = if setup.commits == Commits::BlockByBlock { ", [index] import_kib = 0" } else { "" };
     let modules = if setup.modules == Modules::Default { "all modules" } else { "Bitcoin index alone" };
@@ -309,16 +309,29 @@ fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     Ok(Import { seconds, seconds_to_tip, command, written, served, resident_max, digests, samples })
 }
 
-/// Passes the log of the program on; answers when it said that its index holds the chain.
-fn seconds_to_tip(log: impl std::io::Read, begin: Instant) -> Option<f64> {
-    let mut reached = None;
-    for line in BufReader::new(log).lines().map_while(Result::ok) {
-        if line.contains("the index holds the node's chain") {
-            reached = Some(begin.elapsed().as_secs_f64());
+/// Passes the log of the program on, and notes in `reached` how many seconds after `begin` it said that its index holds the chain.
+pub(crate) fn pass_on(log: ChildStderr, begin: Instant, reached: Arc<OnceLock<f64>>) -> JoinHandle<()> {
+    thread::spawn(move || {
+        for line in BufReader::new(log).lines().map_while(Result::ok) {
+            if line.contains("the index holds the node's chain") {
+                // The first time counts.
+                let _ = reached.set(begin.elapsed().as_secs_f64());
+            }
+            eprintln!("{line}");
         }
-        eprintln!("{line}");
+    })
+}
+
+/// What [`pass_on`] has noted, when the program has ended.
+///
+/// # Errors
+/// The log did not say it.
+pub(crate) fn at_tip(log: Option<JoinHandle<()>>, reached: &OnceLock<f64>) -> Outcome<f64> {
+    if let Some(log) = log {
+        let _ = log.join();
     }
-    reached
+    let missing = || Failure::new("the program's log does not say when its index held the chain");
+    reached.get().copied().ok_or_else(missing)
 }
 
 /// A number of `/proc/<id>/<file>`; 0 when the process is gone.

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::bound::Bound;
 use super::node::Node;
-use crate::import::float;
+use crate::import::{at_tip, float, pass_on};
 use xtask::process::{Failure, Outcome};
 
 /// Time between two looks at the program.
@@ -59,7 +60,7 @@ pub(crate) struct Counters {
     pub(crate) stalled: f64,
 }
 
-/// Results of one run.
+/// Results of one run, until the index holds the chain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Run {
     pub(crate) seconds: f64,
@@ -139,8 +140,8 @@ fn list(folder: &Path, sizes: &mut HashMap<PathBuf, u64>) {
     }
 }
 
-/// Imports the node's chain into the empty folder `data`, then starts the program again on what it made, to know what of the time
-/// start, stop and the digest of all rows took.
+/// Imports the node's chain into the empty folder `data`, then starts the program again on what it made: its digest of all rows is to be
+/// the same. What is counted is that until the index holds the chain.
 pub(crate) fn import(program: &Path, place: &Path, node: &Node, address: &str, setup: Setup) -> Outcome<Run> {
     let data = place.join("index");
     if data.exists() {
@@ -148,7 +149,7 @@ pub(crate) fn import(program: &Path, place: &Path, node: &Node, address: &str, s
     }
     let config = configuration(place, &data, address, setup)?;
     let bound = Bound::new();
-    let mut run = follow(program, &config, &data, node, &bound, setup)?;
+    let run = follow(program, &config, &data, node, &bound, setup)?;
     if run.last.written == 0 {
         return Err(Failure::new("what the program wrote is counted in its /proc/<id>/io, which root alone can read"));
     }
@@ -160,10 +161,6 @@ pub(crate) fn import(program: &Path, place: &Path, node: &Node, address: &str, s
     if height != Some(u64::from(node.chain.height())) {
         return Err(Failure::new(format!("the index ends at {height:?}, the chain at {}", node.chain.height())));
     }
-    run.seconds = (run.seconds - rest.seconds).max(0.001);
-    run.last.read = run.last.read.saturating_sub(rest.last.read);
-    run.last.read_calls = run.last.read_calls.saturating_sub(rest.last.read_calls);
-    run.last.processor = (run.last.processor - rest.last.processor).max(0.0);
     Ok(run)
 }
 
@@ -197,10 +194,12 @@ fn follow(program: &Path, config: &Path, data: &Path, node: &Node, bound: &Bound
     let store = data.join("store");
     let mut command = bound.command(program);
     command.args(["index", "--once", "--config"]).arg(config);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();
     let generator_before = processor(std::process::id());
     let mut process = Running(command.spawn().map_err(failed)?);
+    let reached = Arc::new(OnceLock::new());
+    let log = process.0.stderr.take().map(|log| pass_on(log, begin, Arc::clone(&reached)));
     let id = process.0.id();
     let mut run = Run {
         rows:
@@ -225,7 +224,8 @@ fn follow(program: &Path, config: &Path, data: &Path, node: &Node, bound: &Bound
         let cached = bound.hold(&store, allowed).unwrap_or(0);
         cached_max = cached_max.max(cached);
         let height = node.served();
-        if ended.is_none() {
+        // The digest of all rows comes after the import.
+        if ended.is_none() && reached.get().is_none() {
             let stalled = height == run.last.height && height > 0 && height < node.chain.height();
             run.last = Counters {
                 height,
@@ -272,7 +272,7 @@ fn follow(program: &Path, config: &Path, data: &Path, node: &Node, bound: &Bound
     if !status.success() {
         return Err(Failure::new(format!("`paraffin index --once` ended with {status}")));
     }
-    run.seconds = begin.elapsed().as_secs_f64();
+    run.seconds = at_tip(log, &reached)?;
     run.kept = size;
     run.kept_by = tables.by_keyspace(&store);
     run.held = float(setup.store_cache() + cached_max) / float(size.max(1));

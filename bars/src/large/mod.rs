@@ -132,7 +132,7 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
     let last = run.last;
     let how = format!(
         "{megabytes:.0} MB of blocks in the shape of mainnet, {modules}, memory_mib = {}, packaged build, in {:.0} s, which would be {seconds:.0} beside a node that takes \
-         {:.0} ms/MB; of this and of what was read, start, stop and digest are taken off: processor {:.1} ms/MB; the node of the bars took {:.1} ms/MB of the \
+         {:.0} ms/MB, from the start of the process until its index holds the chain: processor {:.1} ms/MB; the node of the bars took {:.1} ms/MB of the \
          same cores; {:.2} read calls and {:.3} pages from the device for each input; {:.0} MB written and {:.0} MB of tables \
          merged away ({}) for {:.0} MB kept ({}); at most {:.0} MB on disk, {} MiB resident, {} descriptors; {:.1} s without a new block; \
          store and page cache held at most {:.1} % of the index, {}",
