@@ -114,6 +114,8 @@ pub(crate) fn visit_pages<T: Sync>(
 
 /// Rows that are worth a thread which reads them.
 pub(crate) const READ_BY_ONE: usize = 8;
+/// Histories of scripts that are worth a thread: rows of one lie in most files of the table, and are looked for in each.
+const HISTORIES_BY_ONE: usize = 2;
 /// Rows of table `transactions` that are read together. Most have a few kilobytes.
 const PAGES_TOGETHER: usize = 64;
 /// Bytes of rows after which no more are read together: a block can be one transaction, which makes a row of a megabyte.
@@ -180,7 +182,7 @@ pub(crate) fn script_activities(
     width: PrefixWidth,
     keys: &[ScriptKey],
 ) -> Result<Vec<ScriptActivity>, ReadError> {
-    let histories = read_together(keys, READ_BY_ONE, |key| history_numbers(rows, width, key))?;
+    let histories = read_together(keys, HISTORIES_BY_ONE, |key| history_numbers(rows, width, key))?;
     let mut numbers: Vec<u32> = histories.into_iter().flatten().collect();
     numbers.sort_unstable();
     numbers.dedup();

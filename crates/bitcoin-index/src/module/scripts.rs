@@ -6,7 +6,7 @@ use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleError, ModuleWriter, read_together};
 
 use super::history_bounds::HistoryBounds;
-use crate::activity::{READ_BY_ONE, RowSource, busy_totals, script_activities, script_activity};
+use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
 use crate::error::ReadError;
 use crate::rows::{
     Funding, HistoryRow, PrefixWidth, ScriptTotals, UnspentRow, encode_spender, history_key, history_value, spend_key,
@@ -20,6 +20,10 @@ const BUSY_TRANSACTIONS: u8 = 32;
 /// A script that is not busy is counted when a block brings it a new transaction, with a chance of one in this many for
 /// each; so it stays quiet beyond [`BUSY_TRANSACTIONS`] + n transactions with a probability of (31/32)^n.
 const COUNTING_ODDS: u64 = 32;
+
+/// Scripts of a block that one thread counts. Each is looked for in most files of the table, which during an import costs tens of reads of
+/// the disk, one after the other.
+const COUNTED_BY_ONE: usize = 1;
 
 /// The fundings and spends of one block by script.
 pub(super) struct BlockScripts<'a> {
@@ -117,7 +121,7 @@ impl<'a> BlockScripts<'a> {
                 None => {}
             }
         }
-        let are_busy = read_together(&to_count, READ_BY_ONE, |script| has_busy_history(rows, width, script))?;
+        let are_busy = read_together(&to_count, COUNTED_BY_ONE, |script| has_busy_history(rows, width, script))?;
         let busy = to_count.iter().zip(are_busy).filter(|(_, is_busy)| *is_busy);
         let busy: Vec<ScriptKey> = busy.map(|(script, _)| ScriptKey::from_script(script.script)).collect();
         make_busy(rows, width, &busy)
