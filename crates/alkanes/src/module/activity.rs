@@ -14,12 +14,12 @@ use crate::reader::{RECEIVES, SPENDS};
 use crate::rows::ScriptKey;
 
 /// Adds each transaction that has a protostone for alkanes, void transactions included, to its scripts.
-pub(super) fn add(
-    block: &ConnectedBlock,
+pub(super) fn add<'b>(
+    block: &'b ConnectedBlock,
     effects: &BlockEffects,
     indices: &TransactionIndices,
-    known: &SpentOutputs,
-    scripts: &mut Scripts,
+    known: &'b SpentOutputs,
+    scripts: &mut Scripts<'b>,
 ) {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
     for (position, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
