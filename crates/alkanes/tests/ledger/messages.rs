@@ -3,12 +3,12 @@
 use bitcoin::hashes::Hash;
 use bitcoin::{BlockHash, OutPoint};
 use paraffin_alkanes::codec::Protostone;
-use paraffin_alkanes::{ChainState, ScriptMessage, TraceEvent, TraceStatus};
+use paraffin_alkanes::{ChainState, ScriptKey, ScriptMessage, TraceEvent, TraceStatus};
 use paraffin_primitives::Height;
 
-use crate::chain::{Instance, block, id, output, parameters, script, with_stones};
+use crate::chain::{Instance, block, id, output, parameters, script, spend, with_stones};
 use crate::scenario::Scenario;
-use crate::stand_in::{DOUBLE_MINT, FAIL, KEEP, message};
+use crate::stand_in::{DOUBLE_MINT, FAIL, KEEP, MINT, message};
 
 /// All messages of a script, the newest first, from its transactions and the traces of their blocks.
 fn by_scan(state: &ChainState, number: u64) -> Vec<ScriptMessage> {
@@ -154,4 +154,20 @@ fn a_message_that_did_nothing_does_not_stand_though_its_trace_ends_with_success(
         (shadow(2, 3), true, false),
     ];
     assert_eq!((told.collect::<Vec<_>>(), total), (expected.to_vec(), 4));
+}
+
+#[test]
+fn a_script_that_alkanes_are_sent_to_without_a_message_is_found_by_its_key() {
+    let mut instance = Instance::regtest(parameters(0));
+    let minted = with_stones(vec![], vec![output(script(1))], &[message(id(2, 1), &[MINT, 5], 0, 0)]);
+    let held = OutPoint { txid: minted.compute_txid(), vout: 0 };
+    let first = block(0, BlockHash::all_zeros(), vec![minted]);
+    instance.connect(&first);
+    let moved = Protostone { message: vec![], ..message(id(2, 1), &[], 0, 0) };
+    instance.connect(&block(1, first.id.hash, vec![with_stones(vec![spend(held)], vec![output(script(7))], &[moved])]));
+    let state = instance.at(1);
+    assert_eq!(state.outputs_of(&script(7), None, 9).unwrap().items.len(), 1);
+    assert_eq!(state.script(ScriptKey::of(&script(7))).unwrap(), Some(script(7)));
+    assert_eq!(state.messages_of(&script(7), 0, 9).unwrap(), (vec![], 0));
+    assert_eq!(state.messages_of(&script(1), 0, 9).unwrap().1, 1);
 }
