@@ -2,7 +2,7 @@
 //!
 //! A call of a contract takes a mapping of 32 MiB and touches some ten pages of it. To give that back to the system interrupts every
 //! processor that the program runs on, and each page has to be asked for anew at the next call. So a few mappings are held and handed out
-//! again. What was touched is cleared before: the system tells which pages those are, in memory or swapped out (`PAGEMAP_SCAN`, Linux 6.7).
+//! again. What was touched is cleared before: the system names those pages, in memory or swapped out (`PAGEMAP_SCAN`, Linux 6.7).
 //! Where it does not, or where much was touched, a mapping goes back to the system.
 
 use std::ffi::c_void;
@@ -32,17 +32,17 @@ static MEMORIES: [AtomicPtr<u8>; MEMORIES_MAX] = [const { AtomicPtr::new(ptr::nu
 
 static PAGES: OnceLock<Pages> = OnceLock::new();
 
-/// What the system tells of the pages of a process.
+/// The pages of a process, as the system reports them.
 struct Pages {
     file: OwnedFd,
-    /// A child without a program of its own has the same file, which does not tell of its pages.
+    /// A child without a program of its own has the same file, which does not report its own pages.
     process: Pid,
 }
 
 /// Has memories of contracts used again from now on. For processes that run contracts.
 ///
 /// # Errors
-/// The number of the system's error: it does not tell which pages were touched, so each memory goes back to it.
+/// The number of the system's error: it does not name the pages that were touched, so each memory goes back to it.
 pub fn use_memories_again() -> Result<(), i32> {
     let open = || {
         let file = rustix::fs::open(c"/proc/self/pagemap", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
@@ -159,7 +159,7 @@ struct Scan {
     flags: u64,
     start: u64,
     end: u64,
-    /// Where the scan ended: at `end`, unless there were more ranges than place.
+    /// Where the scan ended: at `end`, unless there were more ranges than fit.
     until: u64,
     ranges: u64,
     ranges_len: u64,
@@ -170,7 +170,7 @@ struct Scan {
     all_of: u64,
     /// And one of these at least.
     any_of: u64,
-    /// Properties that are told apart.
+    /// Properties by which ranges are kept apart.
     named: u64,
 }
 

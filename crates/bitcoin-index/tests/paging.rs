@@ -130,3 +130,40 @@ fn bounds_of_histories_spare_reads_and_change_no_row() {
     assert!(reads + 20_000 < reads_without, "{reads}, {reads_without}");
     assert!((reads + 10_000..reads_without).contains(&reads_resumed), "{reads}, {reads_resumed}, {reads_without}");
 }
+
+/// A block of 600 transactions whose outputs the next one spends, as many. Returns the digest of all rows and the reads.
+fn large_blocks(memory: usize) -> ([u8; 32], u64) {
+    let module = BitcoinModule::new(RawTransactions::Node).with_memory(memory);
+    let mut instance = Instance::new(module, 64);
+    let outputs = (0..600).map(|number| output(1, script(1_000 + number))).collect();
+    let first = block(BlockHash::from_raw_hash(bitcoin::hashes::Hash::all_zeros()), 0, 0, vec![coinbase(0, outputs)]);
+    let mut spent: Vec<OutPoint> =
+        (0..600).map(|vout| OutPoint { txid: first.txdata[0].compute_txid(), vout }).collect();
+    let mut previous = first.block_hash();
+    instance.connect(0, &first, None);
+    for height in 1..3 {
+        let paid = |number| output(1, script(10_000 * u64::from(height) + number));
+        let spending =
+            spent.iter().zip(0..).map(|(outpoint, number)| transaction(vec![spend(*outpoint)], vec![paid(number)], 1));
+        let transactions: Vec<_> =
+            std::iter::once(coinbase(u64::from(height), vec![output(1, script(2))])).chain(spending).collect();
+        spent = transactions[1..]
+            .iter()
+            .map(|transaction| OutPoint { txid: transaction.compute_txid(), vout: 0 })
+            .collect();
+        let block = block(previous, height, 0, transactions);
+        previous = block.block_hash();
+        instance.connect(height, &block, None);
+        instance.commit();
+    }
+    let reads = instance.store.reads().total();
+    (instance.store.snapshot().content_digest().unwrap(), reads)
+}
+
+#[test]
+fn transactions_of_large_blocks_are_remembered_too() {
+    let (rows, reads) = large_blocks(1 << 20);
+    let (without, reads_without) = large_blocks(0);
+    assert_eq!(rows, without);
+    assert!(reads + 600 <= reads_without, "{reads}, {reads_without}");
+}

@@ -122,7 +122,7 @@ impl RecentNumbers {
         numbers
     }
 
-    /// To be called when all rows of the block are written.
+    /// To be called when the outputs that the block spends are found. Of a block that fails afterwards nothing is used: no block follows it.
     pub(super) fn remember(&mut self, tip: BlockHash, first_number: u32, block: &ConnectedBlock) {
         if self.slots.is_empty() {
             self.slots = vec![0; self.sets * SET];
