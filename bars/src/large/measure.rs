@@ -42,7 +42,9 @@ impl Setup {
         let memory = self.memory_mib * MIB;
         let part = |share: u64, least: u64, most: u64| (memory / share).clamp(least * MIB, most * MIB);
         let buffers = 18 * part(80, 3, 32) + part(32, 64, 128) + 2 * part(16, 16, 128);
-        memory.saturating_sub(buffers.max(memory / 8 * 3) + memory / 8)
+        let beside_cache = (memory - memory / 8).saturating_sub(480 * MIB) / 3;
+        let runs = 3 * (memory / 8).max(beside_cache).min(1024 * MIB);
+        memory.saturating_sub(buffers.max(runs) + memory / 8)
     }
 }
 

@@ -23,9 +23,12 @@ pub struct IndexerOptions {
     pub commit_bytes: u64,
     /// Longest time between a block being applied and its commit, while more blocks keep coming.
     pub commit_interval: Duration,
-    /// Rows that a sorted run of the first import holds, in bytes; `None` commits block by block there, too. As much again
+    /// Rows that a sorted run of the first import holds at most, in bytes; `None` commits block by block there, too. As much again
     /// is in memory while the run before is written.
     pub run_bytes: Option<u64>,
+    /// Rows that a run holds however small the index is, in bytes; beyond that at most half as many as the index has on the disk, where
+    /// a row takes less. So the last run, which nothing is indexed beside, is short when the chain is.
+    pub run_bytes_min: u64,
     /// Longest time between a block being applied and the run that holds it.
     pub run_interval: Duration,
 }
@@ -36,7 +39,8 @@ impl Default for IndexerOptions {
             commit_bytes: 48 << 20,
             commit_interval: Duration::from_secs(2),
             run_bytes: None,
-            run_interval: Duration::from_secs(300),
+            run_bytes_min: 64 << 20,
+            run_interval: Duration::from_secs(180),
         }
     }
 }
@@ -54,6 +58,8 @@ pub struct Indexer {
     /// Module that was last run again alone.
     pub(crate) rerun: Option<ModuleId>,
     last_commit: Instant,
+    /// Half of the bytes that the index had on the disk when the newest run was begun.
+    half_of_index: u64,
     /// The block that rows are being read for.
     ahead: Option<(BlockId, ReadingAhead)>,
 }
@@ -65,8 +71,9 @@ impl Indexer {
     /// When another writer holds the store.
     pub fn new(store: Store, modules: Vec<Box<dyn Module>>, options: IndexerOptions) -> Result<Self, IndexerError> {
         let writer = store.writer()?;
-        let (waiting, last_commit) = (Vec::new(), Instant::now());
-        Ok(Self { store, writer, modules, options, waiting, tracer: None, rerun: None, last_commit, ahead: None })
+        let (waiting, last_commit, half_of_index) = (Vec::new(), Instant::now(), half_of_index(&store));
+        let (tracer, rerun, ahead) = (None, None, None);
+        Ok(Self { store, writer, modules, options, waiting, tracer, rerun, last_commit, half_of_index, ahead })
     }
 
     /// The same, which records spans of blocks.
@@ -182,9 +189,11 @@ impl Indexer {
         let (pending, since) = (self.writer.pending_bytes(), self.last_commit.elapsed());
         match self.options.run_bytes.filter(|_| only.is_none() && self.writer.is_importing()) {
             Some(run_bytes) => {
+                let run_bytes = run_bytes.min(self.half_of_index.max(self.options.run_bytes_min));
                 if pending >= run_bytes || since >= self.options.run_interval {
                     let _span = span.child("commit");
                     self.last_commit = Instant::now();
+                    self.half_of_index = half_of_index(&self.store);
                     self.writer.commit_sorted()?;
                 }
             }
@@ -298,6 +307,11 @@ impl Indexer {
     pub fn local_chain(&self) -> impl LocalChain {
         AppliedChain { snapshot: self.store.snapshot(), waiting: &self.waiting }
     }
+}
+
+fn half_of_index(store: &Store) -> u64 {
+    let (tables, _, _) = store.disk_bytes();
+    tables / 2
 }
 
 fn connect_module(

@@ -133,6 +133,33 @@ fn what_waits_for_a_run_never_exceeds_its_share_by_more_than_a_block() {
     }
 }
 
+#[test]
+fn runs_of_a_small_index_are_short_and_grow_with_it() {
+    let chain = chain();
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions { network: Network::Regtest, undo_blocks: Some(UNDO_BLOCKS), memory_bytes: 256 << 20 };
+    let store = Store::open(folder.path(), &options, &[SCHEMA]).unwrap();
+    let mut growing = with_options(
+        store,
+        IndexerOptions { run_bytes: Some(1 << 30), run_bytes_min: 8 << 10, ..IndexerOptions::default() },
+    );
+    // What waited when a run was begun, and what the index then had on the disk.
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    let mut pending_before = 0;
+    for height in 0..BLOCKS - UNDO_BLOCKS {
+        import(&mut growing, &chain, height);
+        let pending = growing.pending_bytes();
+        if pending < pending_before {
+            runs.push((pending_before, growing.store().disk_bytes().0));
+        }
+        pending_before = pending;
+    }
+    assert!(runs.len() >= 5, "{runs:?}");
+    let (first, last) = (runs[0], runs[runs.len() - 1]);
+    assert!(first.0 < 16 << 10 && last.0 > 2 * first.0, "{runs:?}");
+    assert!(runs.iter().all(|(pending, index)| *pending <= (*index / 2).max(8 << 10)), "{runs:?}");
+}
+
 /// Blocks of the undo window that arrive faster than they are committed: runs of few blocks, with their undo records.
 #[test]
 fn blocks_that_can_be_undone_are_written_as_runs_beside_those_that_follow_them() {

@@ -147,7 +147,8 @@ const fn node_timeout_seconds() -> u64 {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct IndexSection {
-    /// Ceiling for cache, write buffers and journal of the store, in MiB; at least 256.
+    /// Ceiling for cache, write buffers, sorted runs and journal of the store, in MiB; at least 256. Absent, without `[memory] total_mib`: an
+    /// eighth of the machine's memory, from 1,024 to 8,192.
     pub memory_mib: u64,
     /// Blocks that a reorg can undo; absent: 5,000, and down to height 0 on regtest.
     pub undo_blocks: Option<u32>,
@@ -322,7 +323,7 @@ impl Config {
         // A gateway without a store has no node, and its address is not used.
         let has_no_node = figment.contains("upstream") && !figment.contains("node");
         let figment = if has_no_node { figment.merge(("node.url", "")) } else { figment };
-        let figment = MemorySection::share_out(figment).map_err(|problem| match problem {
+        let figment = MemorySection::share_out(figment, memory::host_mib()).map_err(|problem| match problem {
             memory::Problem::Type(error) => ConfigError::Invalid(error),
             memory::Problem::Value(sentence) => ConfigError::Contradiction(sentence),
         })?;

@@ -245,7 +245,7 @@ pub(crate) fn indexer_options(config: &Config, store: &Store) -> IndexerOptions 
         commit_bytes: (config.index.commit_kib << 10).clamp(1, memory.pending.max(1)),
         commit_interval: Duration::from_secs(2),
         run_bytes: (run_bytes > 0).then_some(run_bytes),
-        run_interval: Duration::from_secs(60),
+        ..IndexerOptions::default()
     }
 }
 

@@ -1,5 +1,8 @@
 //! `[memory]`: one figure for the memory of the program, from which the parts of it follow that have a setting.
 
+use std::fs;
+use std::path::Path;
+
 use figment::Figment;
 use figment::providers::Serialized;
 use paraffin_gateway::Metrics;
@@ -32,24 +35,30 @@ const WEBHOOK_ATTEMPTS_MAX: u64 = 1_000;
 const WEBHOOK_READS_MIB_MAX: u64 = 1_024;
 /// The store does not run with less.
 const INDEX_MIB_MIN: u64 = 256;
+/// Share of the index where no setting gives it: a 256 MiB step for each 2 GiB of the machine, an eighth of it, so that larger machines
+/// import with fewer merges, and what suits a host with 4 GiB at least.
+const INDEX_STEP_MIB: u64 = 256;
+const HOST_STEP_MIB: u64 = 2_048;
+const INDEX_DEFAULT_MIB: std::ops::RangeInclusive<u64> = 1_024..=8_192;
 
 /// `[memory]`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct MemorySection {
     /// Memory of the program, in MiB, from 1,536 to 1,048,576. Parts that have a setting of their own in the file keep it, the
-    /// others grow and shrink with this. Absent: the defaults, which suit 3,968.
+    /// others grow and shrink with this. Absent: the defaults, which suit 3,968, but for the index, which has an eighth of the machine.
     pub total_mib: Option<u64>,
 }
 
 impl MemorySection {
-    /// Gives every part that has no setting of its own its share of `[memory] total_mib`.
+    /// Gives every part that has no setting of its own its share of `[memory] total_mib`; without that, the index its share of
+    /// the machine, which has `host_mib` MiB.
     ///
     /// # Errors
     /// The sum is out of its range, or no number.
-    pub(crate) fn share_out(figment: Figment) -> Result<Figment, Problem> {
+    pub(crate) fn share_out(figment: Figment, host_mib: u64) -> Result<Figment, Problem> {
         if !figment.contains("memory.total_mib") {
-            return Ok(figment);
+            return Ok(figment.join(Serialized::default("index.memory_mib", index_default_mib(host_mib))));
         }
         let total = figment.extract_inner::<u64>("memory.total_mib").map_err(|error| Problem::Type(Box::new(error)))?;
         if !(TOTAL_MIB_MIN..=TOTAL_MIB_MAX).contains(&total) {
@@ -124,6 +133,35 @@ impl MemorySection {
     }
 }
 
+/// What the index takes on a machine with so many MiB where no setting gives it, MiB.
+fn index_default_mib(host_mib: u64) -> u64 {
+    (host_mib.div_ceil(HOST_STEP_MIB) * INDEX_STEP_MIB).clamp(*INDEX_DEFAULT_MIB.start(), *INDEX_DEFAULT_MIB.end())
+}
+
+/// Memory of this machine in MiB, or of the least control group that this process is in; 0 where the system does not report it.
+pub(crate) fn host_mib() -> u64 {
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    let total = read(Path::new("/proc/meminfo"));
+    let total = total.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let total: u64 = total.unwrap_or(0) << 10;
+    let groups = read(Path::new("/proc/self/cgroup"));
+    let limits = groups.lines().filter_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        // Groups within groups; in a container the path may be one of the host, and only the root is there.
+        let folders = Path::new(path)
+            .ancestors()
+            .map(|part| Path::new(root).join(part.strip_prefix("/").unwrap_or(part)).join(file));
+        folders.filter_map(|file| read(&file).trim().parse::<u64>().ok()).min()
+    });
+    limits.min().map_or(total, |limit| limit.min(total)) >> 20
+}
+
 /// The memory cannot be divided among the parts.
 pub(crate) enum Problem {
     Type(Box<figment::Error>),
@@ -184,13 +222,19 @@ mod tests {
     use super::*;
 
     fn load(text: &str) -> Result<Config, String> {
+        load_on(4_096, text)
+    }
+
+    fn load_on(host_mib: u64, text: &str) -> Result<Config, String> {
         // Where contracts are indexed without an operator's file.
         let text = format!("network = \"regtest\"\n[node]\nurl = \"http://127.0.0.1:8332\"\n{text}");
         let figment =
-            MemorySection::share_out(Figment::from(Toml::string(&text))).map_err(|problem| match problem {
-                Problem::Type(error) => error.to_string(),
-                Problem::Value(text) => text,
-            })?;
+            MemorySection::share_out(Figment::from(Toml::string(&text)), host_mib).map_err(
+                |problem| match problem {
+                    Problem::Type(error) => error.to_string(),
+                    Problem::Value(text) => text,
+                },
+            )?;
         let config: Config = figment.extract().map_err(|error| error.to_string())?;
         MemorySection::check(&config).map(|()| config)
     }
@@ -227,6 +271,30 @@ mod tests {
         assert_eq!(half, [393, 256, 288, 272, 1, 2, 1, 150, 128, 2, 32, 96]);
         let least = figures(&load("[memory]\ntotal_mib = 1536").unwrap());
         assert_eq!(least, [302, 256, 272, 272, 1, 1, 1, 116, 99, 1, 24, 74]);
+    }
+
+    #[test]
+    fn without_a_setting_the_index_has_an_eighth_of_a_larger_machine() {
+        let index = |host_mib, text| load_on(host_mib, text).unwrap().index.memory_mib;
+        // A machine reports somewhat less than it is sold with.
+        let hosts = [
+            (0, 1_024),
+            (3_900, 1_024),
+            (7_900, 1_024),
+            (15_900, 2_048),
+            (24_105, 3_072),
+            (64_000, 8_192),
+            (1 << 20, 8_192),
+        ];
+        for (host_mib, memory_mib) in hosts {
+            assert_eq!(index(host_mib, ""), memory_mib, "{host_mib}");
+            assert_eq!(index(host_mib, "[index]\nmemory_mib = 700"), 700);
+            assert_eq!(index(host_mib, "[memory]\ntotal_mib = 3968"), 1_024);
+        }
+        let mut larger = figures(&load_on(64_000, "").unwrap());
+        larger[0] = 1_024;
+        assert_eq!(larger, figures(&load("").unwrap()), "the other parts are as they are");
+        assert!(host_mib() > 0);
     }
 
     /// From the least to the largest sum, with everything that takes memory switched on.

@@ -30,7 +30,7 @@ pub struct MemorySplit {
     /// Uncommitted rows after which a writer should commit, bytes.
     pub pending: u64,
     /// Uncommitted rows after which a writer should commit a sorted run, bytes. Write buffers and journal are all but empty
-    /// while runs are written, so a run takes their share, and an eighth of the ceiling where that is more.
+    /// while runs are written, so a run takes their share, and more of it where the cache has enough.
     pub run: u64,
     /// Filters of absent rows of all tables together, bytes; while runs are written, out of the third that is neither of the two.
     pub filters: u64,
@@ -40,6 +40,11 @@ pub struct MemorySplit {
 
 /// Least share of the block cache, bytes.
 const CACHE_FLOOR: u64 = 64 * MIB;
+/// Share of the block cache above which memory goes to sorted runs, bytes, until these have [`RUN_MAX`]: during a first import nearly
+/// every look for an old row reads the disk whatever the cache has, and the larger the runs, the fewer there are to merge and to look into.
+const CACHE_BEFORE_RUNS: u64 = 480 * MIB;
+/// Largest sorted run, bytes.
+const RUN_MAX: u64 = 1024 * MIB;
 
 impl MemorySplit {
     /// Least ceiling in bytes.
@@ -63,11 +68,12 @@ impl MemorySplit {
         let pending = (memory_bytes / 16).clamp(16 * MIB, 128 * MIB);
         // Pending rows are counted twice: they wait in the overlay while the engine copies them into its buffers.
         let buffers = 3 * Self::KEYSPACES * memtable + journal + 2 * pending;
-        // One run fills while another is written; a third of the share is for sorting, filters and allocation. The larger the runs,
-        // the fewer there are to merge.
-        let run = (buffers / 3).max(memory_bytes / 8);
+        // One run fills while another is written; a third of the share is for sorting, filters and allocation.
+        let share = memory_bytes / 8;
+        let beside_cache = (memory_bytes - share).saturating_sub(CACHE_BEFORE_RUNS) / 3;
+        let run = (buffers / 3).max(share).max(beside_cache).min(RUN_MAX);
         let spare = memory_bytes - buffers.max(3 * run);
-        let modules = (memory_bytes / 8).min(spare.saturating_sub(CACHE_FLOOR));
+        let modules = share.min(spare.saturating_sub(CACHE_FLOOR));
         Ok(Self { cache: spare - modules, memtable, journal, pending, run, filters: run / 2, modules })
     }
 
@@ -89,6 +95,16 @@ mod tests {
             assert!(split.cache >= CACHE_FLOOR && split.modules >= 16 * MIB, "{mebibytes}: {split:?}");
             assert!(split.cache + 3 * split.run + split.modules <= mebibytes * MIB, "{mebibytes}: {split:?}");
             assert!(split.run > split.pending, "{mebibytes}: {split:?}");
+        }
+        // Cache, run: what is more than a cache of 480 MiB goes to runs until they are large.
+        let of = |mebibytes: u64| {
+            let split = MemorySplit::of(mebibytes * MIB).unwrap();
+            [split.cache, split.run, split.modules].map(|bytes| bytes.div_ceil(MIB))
+        };
+        let splits =
+            [(256, [71, 51, 32]), (1024, [474, 141, 128]), (3072, [480, 736, 384]), (8192, [4096, 1024, 1024])];
+        for (mebibytes, split) in splits {
+            assert_eq!(of(mebibytes), split, "{mebibytes}");
         }
         let message = MemorySplit::of(255 * MIB).unwrap_err().to_string();
         assert!(message.contains("256 MiB"), "{message}");
