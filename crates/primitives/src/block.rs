@@ -1,8 +1,8 @@
 use std::fmt;
 
 use bitcoin::block::Header;
-use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::{Block, BlockHash, Transaction, TxOut, Txid, VarInt};
+use sha2::{Digest as _, Sha256};
 
 /// A block height; the genesis block has height 0.
 pub type Height = u32;
@@ -54,7 +54,7 @@ pub struct ScriptDigests {
 impl ScriptDigests {
     /// Of all outputs that a block makes, and of those that it spends.
     pub fn of(block: &Block, spent: Option<&Vec<Vec<TxOut>>>) -> Self {
-        let digest = |output: &TxOut| sha256::Hash::hash(output.script_pubkey.as_bytes()).to_byte_array();
+        let digest = |output: &TxOut| Sha256::digest(output.script_pubkey.as_bytes()).into();
         Self {
             outputs: block.txdata.iter().flat_map(|transaction| &transaction.output).map(digest).collect(),
             spent: spent.into_iter().flatten().flatten().map(digest).collect(),

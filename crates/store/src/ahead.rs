@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -43,6 +44,34 @@ impl<'a> KeysAhead<'a> {
             self.keys.push(engine_key(table, row_key));
         }
         Ok(())
+    }
+
+    /// Adds what each of `collect` adds, at the same time; their keys are in this order.
+    ///
+    /// # Errors
+    /// Those of the first that failed.
+    pub fn add_side_by_side<E: Send>(
+        &mut self,
+        collect: impl IntoIterator<Item: FnOnce(&mut Self) -> Result<(), E> + Send>,
+    ) -> Result<(), E> {
+        let overlays = self.overlays;
+        thread::scope(|scope| {
+            let mut collect = collect.into_iter();
+            let first = collect.next();
+            let others: Vec<_> = collect
+                .map(|collect| {
+                    scope.spawn(move || {
+                        let mut keys = Self::new(overlays);
+                        collect(&mut keys).map(|()| keys.keys)
+                    })
+                })
+                .collect();
+            first.map_or(Ok(()), |collect| collect(self))?;
+            for other in others {
+                self.keys.append(&mut other.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+            }
+            Ok(())
+        })
     }
 
     /// To be read from `view`.

@@ -102,7 +102,7 @@ mod tests {
             [split.cache, split.run, split.modules].map(|bytes| bytes.div_ceil(MIB))
         };
         let splits =
-            [(256, [71, 51, 32]), (1024, [474, 141, 128]), (3072, [480, 736, 384]), (8192, [4096, 1024, 1024])];
+            [(256, [71, 52, 32]), (1024, [474, 141, 128]), (3072, [480, 736, 384]), (8192, [4096, 1024, 1024])];
         for (mebibytes, split) in splits {
             assert_eq!(of(mebibytes), split, "{mebibytes}");
         }

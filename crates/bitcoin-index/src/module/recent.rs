@@ -47,11 +47,19 @@ impl Hasher for TxidHasher {
 
 /// Transactions of a set: those that could be stored in the same slots. Two lines of memory.
 const SET: usize = 8;
+/// Least sets of a map that may have as many: half a MiB.
+const SETS_MIN: usize = 4096;
+/// How many times larger a map becomes.
+const GROWTH: usize = 4;
+/// Transactions for each set from which on a map grows: by then one set of some hundreds has lost one.
+const FULL: usize = 3;
 /// Sets that are fetched from memory together; one after the other, each would be waited for.
 const TOGETHER: usize = 32;
 /// Bits of an entry below its tag: number, outputs not yet spent.
 const TAG_SHIFT: u32 = 40;
 const NUMBER_SHIFT: u32 = 8;
+/// Low bits of a tag that are bytes of the txid, not under the secret.
+const PLAIN_BITS: u32 = 24;
 /// So many unspent outputs and more are not counted down.
 const UNSPENT_MAX: u8 = u8::MAX;
 
@@ -76,6 +84,11 @@ impl Entry {
     const fn unspent(self) -> u8 {
         self.0 as u8
     }
+
+    /// What of the tag gives the set.
+    const fn keyed(self) -> u64 {
+        (self.tag() >> PLAIN_BITS) as u64
+    }
 }
 
 /// First slot of the set of a transaction, and its tag.
@@ -87,23 +100,25 @@ type Position = (usize, u128);
 pub(super) struct RecentNumbers {
     tip: Option<BlockHash>,
     key: RandomState,
-    /// Sets of slots, each transaction in one of the set that its hash gives. Empty until the first block; zeroed, so that memory is
-    /// taken as it is used.
+    /// Sets of slots, each transaction in one of the set that its hash gives. Empty until the first block; grows with the transactions, so that
+    /// a short chain takes little memory.
     slots: Vec<u128>,
-    sets: usize,
+    /// Slots that are not free.
+    held: usize,
+    sets_max: usize,
 }
 
 impl RecentNumbers {
-    /// Takes `bytes` of memory at most.
+    /// Takes `bytes` of memory at most, and a quarter more while it grows.
     pub(super) fn new(bytes: usize) -> Self {
-        let sets = bytes / (SET * size_of::<u128>());
-        Self { tip: None, key: RandomState::new(), slots: Vec::new(), sets }
+        let sets_max = bytes / (SET * size_of::<u128>());
+        Self { tip: None, key: RandomState::new(), slots: Vec::new(), held: 0, sets_max }
     }
 
     /// Forgets everything unless the next block follows the last one remembered.
     pub(super) fn follow(&mut self, previous: BlockHash) {
         if self.tip.take() != Some(previous) {
-            self.slots = Vec::new();
+            (self.slots, self.held) = (Vec::new(), 0);
         }
     }
 
@@ -124,9 +139,7 @@ impl RecentNumbers {
 
     /// To be called when the outputs that the block spends are found. Of a block that fails afterwards nothing is used: no block follows it.
     pub(super) fn remember(&mut self, tip: BlockHash, first_number: u32, block: &ConnectedBlock) {
-        if self.slots.is_empty() {
-            self.slots = vec![0; self.sets * SET];
-        }
+        self.grow(block.txids.len());
         let transactions = &block.block.txdata;
         let mut numbered = (first_number..).zip(transactions);
         for positions in self.positions(block.txids.iter()).chunks(TOGETHER) {
@@ -147,6 +160,31 @@ impl RecentNumbers {
         self.tip = Some(tip);
     }
 
+    /// Makes the map larger while it would be fuller than [`FULL`] with so many `more`, as far as it may.
+    fn grow(&mut self, more: usize) {
+        // The sizes are the largest and each a quarter of the next one.
+        let larger = |than: usize| {
+            let sizes = std::iter::successors(Some(self.sets_max), |sets| Some(sets / GROWTH));
+            sizes.take_while(|sets| *sets > than && (*sets >= SETS_MIN || *sets == self.sets_max)).last()
+        };
+        let sets = self.slots.len() / SET;
+        let mut wanted = if sets == 0 { larger(0).unwrap_or(0) } else { sets };
+        while self.held + more > wanted * FULL
+            && let Some(next) = larger(wanted)
+        {
+            wanted = next;
+        }
+        if wanted == sets {
+            return;
+        }
+        let slots = std::mem::replace(&mut self.slots, vec![0; wanted * SET]);
+        self.held = 0;
+        // In order: the sets of a map are pieces of those of a smaller one.
+        for entry in slots.into_iter().filter(|slot| *slot > 0).map(Entry) {
+            self.insert((self.first_slot(entry.keyed()), entry.tag()), entry.number(), entry.unspent());
+        }
+    }
+
     /// In place of a free slot, or of the oldest transaction of the set.
     fn insert(&mut self, (set, tag): Position, number: u32, unspent: u8) {
         let Some(set) = self.slots.get_mut(set..set + SET) else { return };
@@ -154,7 +192,9 @@ impl RecentNumbers {
         // A free slot has the lowest number.
         let oldest = (0..SET).min_by_key(|slot| Entry(set[*slot]).number());
         if let Some(slot) = same.or(oldest) {
-            set[slot] = if unspent > 0 { Entry::new(tag, number, unspent).0 } else { 0 };
+            let new = if unspent > 0 { Entry::new(tag, number, unspent).0 } else { 0 };
+            let old = std::mem::replace(&mut set[slot], new);
+            self.held = self.held + usize::from(new > 0) - usize::from(old > 0);
         }
     }
 
@@ -164,7 +204,10 @@ impl RecentNumbers {
         let Some(slot) = set.iter_mut().find(|slot| **slot > 0 && Entry(**slot).tag() == tag) else { return };
         match Entry(*slot).unspent() {
             UNSPENT_MAX => {}
-            1 => *slot = 0,
+            1 => {
+                *slot = 0;
+                self.held -= 1;
+            }
             _ => *slot -= 1,
         }
     }
@@ -176,13 +219,18 @@ impl RecentNumbers {
         std::hint::black_box(words);
     }
 
+    /// Of the set that a hash gives.
+    fn first_slot(&self, keyed: u64) -> usize {
+        let sets = self.slots.len() / SET;
+        ((u128::from(keyed) * sets as u128) >> 64) as usize * SET
+    }
+
     fn positions<'t>(&self, txids: impl Iterator<Item = &'t Txid>) -> Vec<Position> {
         let position = |txid: &Txid| {
             let keyed = self.key.hash_one(txid);
-            let set = ((u128::from(keyed) * self.sets as u128) >> 64) as usize;
             let bytes = txid.as_byte_array();
             let plain = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
-            (set * SET, u128::from(keyed) << 24 | u128::from(plain))
+            (self.first_slot(keyed), u128::from(keyed) << PLAIN_BITS | u128::from(plain))
         };
         txids.map(position).collect()
     }
@@ -274,6 +322,27 @@ mod tests {
         assert!(young > held.len() * 9 / 10, "{young} of {}", held.len());
         assert_eq!(get(&recent, &txid(0)), None);
         assert_eq!(get(&RecentNumbers::new(0), &txid(0)), None);
+    }
+
+    #[test]
+    fn the_map_grows_with_its_transactions_and_loses_none() {
+        let mut recent = RecentNumbers::new(40 << 20);
+        let mut sizes = vec![recent.slots.len()];
+        for number in 0..600 {
+            let txids = (0..1_000).map(|index| txid(number * 1_000 + index)).collect();
+            recent.remember(hash(1), number * 1_000, &block(txids, 1, &[]));
+            if sizes.last() != Some(&recent.slots.len()) {
+                sizes.push(recent.slots.len());
+            }
+            assert_eq!(recent.held, recent.slots.iter().filter(|slot| **slot > 0).count());
+        }
+        assert!(sizes.len() == 5 && sizes[1] * size_of::<u128>() <= 1 << 20, "{sizes:?}");
+        assert_eq!(sizes[4] * size_of::<u128>(), 40 << 20);
+        let held = (0..600_000).filter(|number| get(&recent, &txid(*number)) == Some(*number)).count();
+        // A full set loses its oldest, rarely while most are half full.
+        assert!(held > 599_000, "{held}");
+        recent.follow(hash(2));
+        assert_eq!((recent.slots.len(), recent.held), (0, 0));
     }
 
     #[test]

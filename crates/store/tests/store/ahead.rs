@@ -3,7 +3,9 @@
 use bitcoin::BlockHash;
 use bitcoin::hashes::Hash as _;
 use paraffin_primitives::{BlockId, Height};
-use paraffin_store::{ModuleId, ModuleSchema, Placement, ReadAhead, Store, StoreError, Table, TableKind, Writer};
+use paraffin_store::{
+    KeysAhead, ModuleId, ModuleSchema, Placement, ReadAhead, Store, StoreError, Table, TableKind, Writer,
+};
 
 use crate::model::options;
 
@@ -157,6 +159,34 @@ fn a_reading_that_ends_early_leaves_the_rest_to_the_block_and_the_store_free() {
 }
 
 #[test]
+fn keys_that_are_collected_at_the_same_time_are_those_of_all_and_the_error_is_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, mut writer) = with_two_keys(folder.path());
+    let collect = |keys: &'static [&'static [u8]]| {
+        move |ahead: &mut KeysAhead<'_>| {
+            keys.iter()
+                .try_for_each(|key| if *key == b"!" { ahead.add(&LIST, &[0; 4]) } else { ahead.add(&CURRENT, key) })
+        }
+    };
+    let rows = writer
+        .read_ahead(|ahead| ahead.add_side_by_side([collect(&[b"a"]), collect(&[]), collect(&[b"b", b"c"])]))
+        .unwrap()
+        .read();
+    writer.end_block().unwrap();
+    begin(&mut writer, 2);
+    writer.use_rows_ahead(Some(rows));
+    let before = store.reads().gets;
+    let found = [b"a", b"b", b"c"].map(|key| {
+        let value = writer.module(SCHEMA.id).unwrap().get(&CURRENT, key).unwrap();
+        value.map(|value| value[0])
+    });
+    assert_eq!((found, store.reads().gets - before), ([Some(1), Some(1), None], 0));
+    assert!(writer.read_ahead(|ahead| ahead.add_side_by_side([collect(&[]); 0])).unwrap().is_empty());
+    let failing = [collect(&[b"a"]), collect(&[b"!"]), collect(&[b"b"])];
+    assert!(matches!(writer.read_ahead(|ahead| ahead.add_side_by_side(failing)), Err(StoreError::WrongKind { .. })));
+}
+
+#[test]
 fn no_more_than_sixteen_megabytes_are_read_ahead_and_the_rest_in_its_turn() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
@@ -170,7 +200,7 @@ fn no_more_than_sixteen_megabytes_are_read_ahead_and_the_rest_in_its_turn() {
     writer.end_block().unwrap();
     writer.commit(true).unwrap();
     begin(&mut writer, 1);
-    let add = |ahead: &mut paraffin_store::KeysAhead<'_>| (0..24).try_for_each(|number| ahead.add(&CURRENT, &[number]));
+    let add = |ahead: &mut KeysAhead<'_>| (0..24).try_for_each(|number| ahead.add(&CURRENT, &[number]));
     let rows = writer.read_ahead(add).unwrap().read();
     writer.use_rows_ahead(Some(rows));
     let module = writer.module(SCHEMA.id).unwrap();
