@@ -181,7 +181,7 @@ fn keys_that_are_collected_at_the_same_time_are_those_of_all_and_the_error_is_th
         value.map(|value| value[0])
     });
     assert_eq!((found, store.reads().gets - before), ([Some(1), Some(1), None], 0));
-    assert!(writer.read_ahead(|ahead| ahead.add_side_by_side([collect(&[]); 0])).unwrap().is_empty());
+    assert!(writer.read_ahead(|ahead| ahead.add_side_by_side([collect(&[])])).unwrap().is_empty());
     let failing = [collect(&[b"a"]), collect(&[b"!"]), collect(&[b"b"])];
     assert!(matches!(writer.read_ahead(|ahead| ahead.add_side_by_side(failing)), Err(StoreError::WrongKind { .. })));
 }
