@@ -140,23 +140,28 @@ fn index_default_mib(host_mib: u64) -> u64 {
 
 /// Memory of this machine in MiB, or of the least control group that this process is in; 0 where the system does not report it.
 pub(crate) fn host_mib() -> u64 {
+    host_mib_under(Path::new("/"))
+}
+
+/// The same of a system whose files are below `root`.
+fn host_mib_under(root: &Path) -> u64 {
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
-    let total = read(Path::new("/proc/meminfo"));
+    let total = read(&root.join("proc/meminfo"));
     let total = total.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
     let total: u64 = total.unwrap_or(0) << 10;
-    let groups = read(Path::new("/proc/self/cgroup"));
+    let groups = read(&root.join("proc/self/cgroup"));
     let limits = groups.lines().filter_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let (controllers, path) = (fields.next()?, fields.next()?);
-        let (root, file) = match controllers {
-            "" => ("/sys/fs/cgroup", "memory.max"),
-            "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        let (top, file) = match controllers {
+            "" => ("sys/fs/cgroup", "memory.max"),
+            "memory" => ("sys/fs/cgroup/memory", "memory.limit_in_bytes"),
             _ => return None,
         };
         // Groups within groups; in a container the path may be one of the host, and only the root is there.
         let folders = Path::new(path)
             .ancestors()
-            .map(|part| Path::new(root).join(part.strip_prefix("/").unwrap_or(part)).join(file));
+            .map(|part| root.join(top).join(part.strip_prefix("/").unwrap_or(part)).join(file));
         folders.filter_map(|file| read(&file).trim().parse::<u64>().ok()).min()
     });
     limits.min().map_or(total, |limit| limit.min(total)) >> 20
@@ -295,6 +300,35 @@ mod tests {
         larger[0] = 1_024;
         assert_eq!(larger, figures(&load("").unwrap()), "the other parts are as they are");
         assert!(host_mib() > 0);
+    }
+
+    #[test]
+    fn the_machine_is_the_least_control_group_of_the_process_in_either_version_and_in_a_container() {
+        const GIB: u64 = 1 << 30;
+        let host_mib = |groups: &str, limits: &[(&str, &str)]| {
+            let root = tempfile::tempdir().unwrap();
+            let files =
+                [("proc/meminfo", "MemFree: 9 kB\nMemTotal:       16777216 kB\n"), ("proc/self/cgroup", groups)];
+            for (path, text) in files.iter().chain(limits) {
+                let path = root.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            host_mib_under(root.path())
+        };
+        let (two, three, most) = ((2 * GIB).to_string(), (3 * GIB).to_string(), (i64::MAX - 4_095).to_string());
+        assert_eq!(host_mib("", &[]), 16 << 10);
+        let service = "0::/system.slice/paraffin.service\n";
+        let file = "sys/fs/cgroup/system.slice/paraffin.service/memory.max";
+        assert_eq!(host_mib(service, &[(file, "max\n")]), 16 << 10);
+        assert_eq!(host_mib(service, &[(file, &format!("{three}\n"))]), 3 << 10);
+        assert_eq!(host_mib(service, &[(file, &three), ("sys/fs/cgroup/system.slice/memory.max", &two)]), 2 << 10);
+        // The path is the host's, and the container sees its own group as the top.
+        assert_eq!(host_mib("0::/docker/1234\n", &[("sys/fs/cgroup/memory.max", &two)]), 2 << 10);
+        let older = "9:memory:/a\n8:pids:/a\n0::/\n";
+        let file = "sys/fs/cgroup/memory/a/memory.limit_in_bytes";
+        assert_eq!(host_mib(older, &[(file, &most)]), 16 << 10);
+        assert_eq!(host_mib(older, &[(file, &three), ("sys/fs/cgroup/pids/a/memory.max", &two)]), 3 << 10);
     }
 
     /// From the least to the largest sum, with everything that takes memory switched on.
