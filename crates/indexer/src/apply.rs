@@ -42,7 +42,7 @@ impl Default for IndexerOptions {
             commit_bytes: 48 << 20,
             commit_interval: Duration::from_secs(2),
             run_bytes: None,
-            run_bytes_min: 64 << 20,
+            run_bytes_min: 96 << 20,
             run_interval: Duration::from_secs(180),
         }
     }
