@@ -1,4 +1,5 @@
 //! The figures that the project holds itself to, measured on this machine: `cargo xtask bars [GROUP…]`, and `cargo xtask bars large` alone.
+//! `cargo xtask package` calls `train` with a program that counts.
 //!
 //! What passes or fails is a ratio inside one run or a count; seconds and megabytes are reported with the machine. Every
 //! run leaves its raw figures in `benches/results/`.
@@ -13,14 +14,15 @@ mod large;
 mod node;
 mod start;
 mod tip;
+mod train;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use xtask::bar;
 use xtask::peers::{self, Peer};
-use xtask::process::{Failure, Outcome, run};
-use xtask::repository::{self, target};
+use xtask::process::{Failure, Outcome};
+use xtask::{profiled, repository};
 
 /// Blocks of real shape in the chain, when nothing else is asked for.
 const SHAPED_BLOCKS: u32 = 100;
@@ -65,8 +67,7 @@ pub(crate) fn program(root: &Path) -> Outcome<PathBuf> {
     if let Some(given) = std::env::var_os("PARAFFIN_BIN") {
         return Ok(PathBuf::from(given));
     }
-    run(Command::new("cargo").current_dir(root).args(["build", "--profile", "dist", "--quiet", "-p", "paraffin"]))?;
-    Ok(target(root).join("dist/paraffin"))
+    profiled::build(root, &[])
 }
 
 fn main() -> ExitCode {
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
     // Hours long, so it runs alone and only when it is named.
     let outcome = match groups.split_first() {
         Some((first, rest)) if first == "large" => large::measure(&root, rest),
+        Some((first, [program])) if first == "train" => train::train(&root, Path::new(program)),
         _ => measure(&root, &groups),
     };
     match outcome {

@@ -15,7 +15,7 @@ use xtask::process::{Failure, Outcome};
 
 /// Port of `serve` in these runs.
 pub(crate) const SERVE_PORT: u16 = 29_445;
-const DEV_PORT: u16 = 29_446;
+pub(crate) const DEV_PORT: u16 = 29_446;
 const RUNS: usize = 3;
 
 pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
@@ -60,7 +60,7 @@ fn worst(mut run: impl FnMut() -> Outcome<f64>) -> Outcome<(f64, String)> {
 }
 
 /// Ends the child politely, so that its folder is whole for the next run.
-struct Ended(Child);
+pub(crate) struct Ended(pub(crate) Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {

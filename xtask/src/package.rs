@@ -14,12 +14,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::notices;
 use crate::process::{Failure, Outcome, capture, run};
+use crate::profiled::{self, FEATURES};
 use crate::repository;
 
-/// Features of packaged programs.
-const FEATURES: &str = "cluster";
-/// The profile in the root manifest.
-const PROFILE: &str = "dist";
 /// Largest packaged program in bytes.
 const PROGRAM_BYTES_MAX: u64 = 60_000_000;
 /// Names the commit to the build script of the program.
@@ -73,18 +70,12 @@ pub struct Packages {
 /// # Errors
 /// The program cannot be built, is too large, or cannot be packed.
 pub fn build(root: &Path, out: Option<&Path>) -> Outcome {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(root).args(["build", "--locked", "--package", "paraffin", "--profile", PROFILE]);
-    cargo.args(["--features", FEATURES]);
     // The build script watches sources; here the mark has to be right whatever it has seen.
-    if std::env::var_os(COMMIT).is_none()
-        && let Some(commit) = commit(root)
-    {
-        cargo.env(COMMIT, commit);
-    }
-    run(&mut cargo)?;
+    let given = std::env::var_os(COMMIT).is_some();
+    let commit = if given { None } else { commit(root) };
+    let environment: Vec<(&str, String)> = commit.map(|commit| (COMMIT, commit)).into_iter().collect();
+    let program = profiled::build(root, &environment)?;
     let target = root.join(repository::target(root));
-    let program = target.join(PROFILE).join("paraffin");
     let bytes = size(&program)?;
     if bytes > PROGRAM_BYTES_MAX {
         let what = format!("the program has {bytes} bytes, more than the {PROGRAM_BYTES_MAX} of a package");

@@ -142,14 +142,19 @@ fn list(folder: &Path, sizes: &mut HashMap<PathBuf, u64>) {
     }
 }
 
-/// Imports the node's chain into the empty folder `data`, then starts the program again on what it made: its digest of all rows is to be
-/// the same. What is counted is that until the index holds the chain.
-pub(crate) fn import(program: &Path, place: &Path, node: &Node, address: &str, setup: Setup) -> Outcome<Run> {
+/// The configuration of an import into an empty folder of `place`, and the folder.
+pub(crate) fn fresh(place: &Path, address: &str, setup: Setup) -> Outcome<(PathBuf, PathBuf)> {
     let data = place.join("index");
     if data.exists() {
         std::fs::remove_dir_all(&data).map_err(|error| Failure::new(format!("{}: {error}", data.display())))?;
     }
-    let config = configuration(place, &data, address, setup)?;
+    Ok((configuration(place, &data, address, setup)?, data))
+}
+
+/// Imports the node's chain into an empty folder, then starts the program again on what it made: its digest of all rows is to be
+/// the same. What is counted is that until the index holds the chain.
+pub(crate) fn import(program: &Path, place: &Path, node: &Node, address: &str, setup: Setup) -> Outcome<Run> {
+    let (config, data) = fresh(place, address, setup)?;
     let bound = Bound::new();
     let run = follow(program, &config, &data, node, &bound, setup)?;
     if run.last.written == 0 {

@@ -35,10 +35,13 @@ use model::{Line, Measured};
 use node::Node;
 use shape::{MAINNET_BYTES, Shape};
 use xtask::bar::{self, Bar, Floor};
-use xtask::process::{Failure, Outcome};
+use xtask::process::{Failure, Outcome, capture};
 
 /// Bitcoin Core's processor time for a MB that it serves.
 const CORE_SECONDS_PER_MB: f64 = 0.002;
+
+/// Size of the chain that a program is trained with: every kind of block, in half a minute.
+const TRAINING_BYTES: u64 = 1 << 29;
 
 /// Arguments of the bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,6 +106,18 @@ pub(crate) fn measure(root: &Path, arguments: &[String]) -> Outcome {
     let bars = report(root, &place, &wanted, &node, &run)?;
     bar::table(&bars);
     Ok(())
+}
+
+/// Has a program import a small chain of the bar, as all modules do, once.
+pub(crate) fn import_small(root: &Path, program: &Path) -> Outcome {
+    let place = root.join("target/bars/train");
+    let _alone = lock(&place)?;
+    let shape = Shape::committed(Shape::height_of(TRAINING_BYTES))?;
+    let (chain, _) = generate::provide(&place, 1, shape)?;
+    let (_node, address) = Node::start(chain)?;
+    let config = measure::fresh(&place, &address, Setup { lean: false, memory_mib: 1024 })?.0;
+    let mut command = std::process::Command::new(program);
+    capture(command.args(["index", "--once", "--config"]).arg(config)).map(drop)
 }
 
 /// Held while a bar works in `place`: another would remove the index under it.
