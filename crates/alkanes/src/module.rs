@@ -59,8 +59,13 @@ impl Module for AlkanesModule {
         SCHEMA
     }
 
-    fn reads_ahead(&self, height: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
-        if u64::from(height) < self.parameters.genesis_height {
+    fn reads_ahead(
+        &self,
+        next: &ConnectedBlock,
+        spent: &[OutPoint],
+        keys: &mut KeysAhead<'_>,
+    ) -> Result<(), StoreError> {
+        if u64::from(next.id.height) < self.parameters.genesis_height {
             return Ok(());
         }
         spent.iter().try_for_each(|outpoint| keys.add(&OUTPUTS, &outpoint_key(outpoint)))

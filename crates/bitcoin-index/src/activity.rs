@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bitcoin::Txid;
-use paraffin_store::{EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Table, read_together};
+use paraffin_store::{CommittedRows, EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Table, read_together};
 
 use crate::error::ReadError;
 use crate::rows::{
@@ -51,6 +51,18 @@ impl RowSource for EarlierTables<'_> {
 
     fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {
         self.prefix(table, prefix, limit)
+    }
+}
+
+impl RowSource for CommittedRows {
+    fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        CommittedRows::get(self, table, key)
+    }
+
+    fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {
+        let mut rows = self.prefix(table, prefix)?;
+        rows.truncate(limit);
+        Ok(rows)
     }
 }
 

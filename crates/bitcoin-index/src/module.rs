@@ -10,7 +10,7 @@ use std::thread;
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Txid};
-use paraffin_primitives::{ConnectedBlock, Height};
+use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, StoreError};
 
 use self::history_bounds::HistoryBounds;
@@ -140,7 +140,17 @@ impl Module for BitcoinModule {
         SCHEMA
     }
 
-    fn reads_ahead(&self, _: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
+    fn reads_ahead(
+        &self,
+        next: &ConnectedBlock,
+        spent: &[OutPoint],
+        keys: &mut KeysAhead<'_>,
+    ) -> Result<(), StoreError> {
+        let scripts = scripts::drawn(next, self.width, &self.bounds);
+        if !scripts.is_empty() {
+            let width = self.width;
+            keys.read_by(move |rows| scripts::read_histories(rows, width, &scripts));
+        }
         let mut txids: Vec<&Txid> = spent.iter().map(|outpoint| &outpoint.txid).collect();
         // Inputs of a transaction often spend outputs of one.
         txids.dedup();

@@ -10,6 +10,7 @@ use paraffin_bitcoin_index::{
     BitcoinModule, MerkleProof, RawTransactions, ReadError, ScriptKey, StoredTransactions, TxLocation,
 };
 use paraffin_primitives::{ConnectedBlock, ScriptDigests};
+use paraffin_store::Module as _;
 use support::chain::{Random, RandomChain};
 use support::naive::{Naive, script_hash};
 use support::{Instance, connected};
@@ -182,6 +183,50 @@ fn every_answer_equals_a_recomputation_from_the_blocks() {
         assert!(busiest > Some(60), "seed {seed} has a busy script");
         assert_all_answers(&instance, &naive);
     }
+}
+
+/// Scripts that a block counts: their histories are read while the block before is applied, and used, whatever waits in memory.
+#[test]
+fn histories_that_were_read_ahead_are_not_read_again_and_change_nothing() {
+    let mut chain = RandomChain::new(3, 60);
+    for _ in 0..80 {
+        chain.grow(9);
+    }
+    let naive = Naive::new(&chain.blocks);
+    let blocks: Vec<ConnectedBlock> = (0..)
+        .zip(&chain.blocks)
+        .map(|(height, block)| {
+            let spent = Some(naive.spent_of_block(height));
+            let script_digests = Some(ScriptDigests::of(block, spent.as_ref()));
+            ConnectedBlock { script_digests, ..connected(height, block, spent) }
+        })
+        .collect();
+    let import = |is_ahead: bool| {
+        let mut instance = Instance::storing_raw();
+        let (mut reads, mut rows) = ((0, 0), None);
+        for (block, next) in blocks.iter().zip(blocks.iter().skip(1).map(Some).chain([None])) {
+            let before = instance.store.reads();
+            instance.apply_with(block, rows.take()).unwrap();
+            let after = instance.store.reads();
+            reads = (reads.0 + after.gets - before.gets, reads.1 + after.seeks - before.seeks);
+            if block.id.height % 5 == 0 {
+                instance.commit();
+            }
+            if let Some(next) = next.filter(|_| is_ahead) {
+                let module = &instance.module;
+                rows = Some(instance.writer.read_ahead(|keys| module.reads_ahead(next, &[], keys)).unwrap().read());
+            }
+        }
+        instance.commit();
+        assert_all_answers(&instance, &naive);
+        let tip = blocks.len() as u32 - 1;
+        (reads, instance.store.snapshot().block_digests(tip).unwrap().unwrap().record.cumulative)
+    };
+    let ((gets, seeks), digest) = import(false);
+    let ((gets_ahead, seeks_ahead), digest_ahead) = import(true);
+    assert_eq!(digest, digest_ahead);
+    // A script that is drawn for its further transactions in a block is read in its turn.
+    assert!(seeks_ahead < seeks && gets_ahead < gets, "{gets_ahead} of {gets} gets, {seeks_ahead} of {seeks} seeks");
 }
 
 /// With 5 of 64 bits in every prefix, each row of the index belongs to several scripts and each txid has namesakes.

@@ -167,11 +167,9 @@ impl Indexer {
         let inputs = next.block.txdata.iter().skip(1).flat_map(|transaction| &transaction.input);
         let spent: Vec<OutPoint> =
             inputs.map(|input| input.previous_output).filter(|outpoint| !made.contains(&outpoint.txid)).collect();
-        let (spent, height) = (&spent, next.id.height);
-        let collect = self
-            .modules
-            .iter_mut()
-            .map(|module| move |keys: &mut KeysAhead<'_>| module.reads_ahead(height, spent, keys));
+        let spent = &spent;
+        let collect =
+            self.modules.iter_mut().map(|module| move |keys: &mut KeysAhead<'_>| module.reads_ahead(next, spent, keys));
         let reads = self.writer.read_ahead(|keys| {
             if spent.len() < COLLECTED_BY_ONE {
                 collect.into_iter().try_for_each(|collect| collect(keys))

@@ -51,7 +51,7 @@ impl Module for Outputs {
         ModuleSchema { id: ModuleId(3), name: "outputs", version: 1, tables: TABLES, reads: &[] }
     }
 
-    fn reads_ahead(&self, _: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
+    fn reads_ahead(&self, _: &ConnectedBlock, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
         self.named.fetch_add(spent.len(), Ordering::Relaxed);
         for outpoint in spent {
             let key = key(outpoint);

@@ -9,7 +9,7 @@ mod spent;
 
 use bitcoin::{OutPoint, Transaction};
 use paraffin_bitcoin_index::MissingPrevouts;
-use paraffin_primitives::{ConnectedBlock, Height, Network};
+use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{KeysAhead, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, StoreError};
 
 use self::holdings::Holdings;
@@ -127,8 +127,13 @@ impl Module for OrdinalsModule {
         SCHEMA
     }
 
-    fn reads_ahead(&self, height: Height, spent: &[OutPoint], keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
-        if height <= self.parameters.first_inscription_height.min(self.parameters.first_rune_height) {
+    fn reads_ahead(
+        &self,
+        next: &ConnectedBlock,
+        spent: &[OutPoint],
+        keys: &mut KeysAhead<'_>,
+    ) -> Result<(), StoreError> {
+        if next.id.height <= self.parameters.first_inscription_height.min(self.parameters.first_rune_height) {
             return Ok(());
         }
         spent.iter().try_for_each(|outpoint| keys.add(&HELD, &outpoint_key(outpoint)))

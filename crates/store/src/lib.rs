@@ -36,7 +36,7 @@ mod undo;
 mod version;
 mod writer;
 
-pub use ahead::{KeysAhead, ReadAhead, ReadingAhead, RowsAhead};
+pub use ahead::{CommittedRows, KeysAhead, ReadAhead, ReadingAhead, RowsAhead};
 pub use earlier::EarlierTables;
 pub use engine::ReadCounts;
 pub use error::StoreError;

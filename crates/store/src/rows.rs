@@ -79,7 +79,8 @@ impl DoubleEndedIterator for TableScan {
     }
 }
 
-fn plain_row((key, value): EngineRow) -> Row {
+/// A row of a table that is not Versioned.
+pub(crate) fn plain_row((key, value): EngineRow) -> Row {
     (key[PREFIX_LEN..].to_vec(), value.to_vec())
 }
 

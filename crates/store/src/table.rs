@@ -1,7 +1,7 @@
 //! Declarations of a module to the store, and the trait that it implements.
 
 use bitcoin::OutPoint;
-use paraffin_primitives::{ConnectedBlock, Height};
+use paraffin_primitives::ConnectedBlock;
 
 use crate::{KeysAhead, ModuleWriter, StoreError};
 
@@ -127,12 +127,17 @@ pub trait Module: Send {
     /// Names and tables.
     fn schema(&self) -> ModuleSchema;
 
-    /// Adds rows that [`Self::connect`] will look for because the block at `height` spends these outputs, so that they are read while the
-    /// block before is applied. Outputs of that block and of its own are not among them. It saves time and changes nothing else.
+    /// Adds rows that [`Self::connect`] will look for in block `next`, which spends these outputs, so that they are read while the block
+    /// before is applied. Outputs of that block and of its own are not among them. It saves time and changes nothing else.
     ///
     /// # Errors
     /// Those of [`KeysAhead::add`].
-    fn reads_ahead(&self, _height: Height, _spent: &[OutPoint], _keys: &mut KeysAhead<'_>) -> Result<(), StoreError> {
+    fn reads_ahead(
+        &self,
+        _next: &ConnectedBlock,
+        _spent: &[OutPoint],
+        _keys: &mut KeysAhead<'_>,
+    ) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -121,7 +121,8 @@ impl<'a> BlockScripts<'a> {
                 None => {}
             }
         }
-        let are_busy = read_together(&to_count, COUNTED_BY_ONE, |script| has_busy_history(rows, width, script))?;
+        let are_busy =
+            read_together(&to_count, COUNTED_BY_ONE, |script| has_busy_history(&*rows, width, &script.digest, 0))?;
         let busy = to_count.iter().zip(are_busy).filter(|(_, is_busy)| *is_busy);
         let busy: Vec<ScriptKey> = busy.map(|(script, _)| ScriptKey::from_script(script.script)).collect();
         make_busy(rows, width, &busy)
@@ -233,8 +234,7 @@ impl<'a> BlockScripts<'a> {
 
     /// Draws from the hashes of block and script, so every instance draws alike and no attacker can dodge it by timing.
     fn is_to_be_counted(&self, script: &BlockScript<'_>, transactions: u64) -> bool {
-        let draw = u64::from(self.block.id.hash.to_byte_array()[0] ^ script.digest[31]) % COUNTING_ODDS;
-        draw < transactions
+        draw(self.block, &script.digest) < transactions
     }
 }
 
@@ -253,15 +253,46 @@ fn put_spend(rows: &mut ModuleWriter<'_>, funding: Funding, spender: u32) -> Res
     Ok(rows.put(&SPENDS, &spend_key(funding), &encode_spender(funding.number, spender))?)
 }
 
-/// Whether the script's history has reached [`BUSY_TRANSACTIONS`]; reads no more rows than that.
+/// Of a script of the block with this digest, below [`COUNTING_ODDS`].
+fn draw(block: &ConnectedBlock, digest: &[u8; 32]) -> u64 {
+    u64::from(block.id.hash.to_byte_array()[0] ^ digest[31]) % COUNTING_ODDS
+}
+
+/// Scripts of a block that it will count if they are not busy yet, but for some of those with several transactions in it.
+pub(super) fn drawn(block: &ConnectedBlock, width: PrefixWidth, bounds: &HistoryBounds) -> Vec<ScriptKey> {
+    let Some(digests) = &block.script_digests else { return Vec::new() };
+    let made = block.block.txdata.iter().flat_map(|transaction| &transaction.output).zip(&digests.outputs);
+    let spent = block.spent.iter().flatten().flatten().zip(&digests.spent);
+    let is_drawn =
+        |digest: &[u8; 32]| draw(block, digest) == 0 && !bounds.is_below(width.prefix(digest), BUSY_TRANSACTIONS);
+    let mut drawn: Vec<(&TxOut, &[u8; 32])> = made.chain(spent).filter(|(_, digest)| is_drawn(digest)).collect();
+    drawn.sort_unstable_by_key(|(_, digest)| *digest);
+    drawn.dedup_by_key(|(_, digest)| *digest);
+    drawn.into_iter().map(|(output, _)| ScriptKey::from_script(&output.script_pubkey)).collect()
+}
+
+/// Reads what is read of scripts that a block counts. Errors are left to the block.
+pub(super) fn read_histories(rows: &impl RowSource, width: PrefixWidth, scripts: &[ScriptKey]) {
+    let read = |script: &ScriptKey| -> Result<(), ModuleError> {
+        // The block itself adds one transaction at least.
+        if busy_totals(rows, script.digest())?.is_none() && has_busy_history(rows, width, script.digest(), 1)? {
+            script_activity(rows, width, script)?;
+        }
+        Ok(())
+    };
+    let _ = read_together(scripts, COUNTED_BY_ONE, read);
+}
+
+/// Whether the history of a script reaches [`BUSY_TRANSACTIONS`] with so many `more`; reads no more rows than that.
 fn has_busy_history(
-    rows: &ModuleWriter<'_>,
+    rows: &impl RowSource,
     width: PrefixWidth,
-    script: &BlockScript<'_>,
+    digest: &[u8; 32],
+    more: usize,
 ) -> Result<bool, ModuleError> {
-    let mut transactions = 0;
+    let mut transactions = more;
     let enough = usize::from(BUSY_TRANSACTIONS);
-    for (key, value) in rows.prefix_rows(&HISTORY, &width.prefix(&script.digest), enough)? {
+    for (key, value) in rows.prefix_rows(&HISTORY, &width.prefix(digest), enough)? {
         let row = HistoryRow::decode(&key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
         transactions += row.numbers().len();
     }

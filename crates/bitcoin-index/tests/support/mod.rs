@@ -9,7 +9,7 @@ pub mod shaped;
 use bitcoin::{Block, TxOut};
 use paraffin_bitcoin_index::{BitcoinIndex, BitcoinModule, RawTransactions, SCHEMA};
 use paraffin_primitives::{ConnectedBlock, Height, Network};
-use paraffin_store::{Module, ModuleError, Store, StoreOptions, Writer};
+use paraffin_store::{Module, ModuleError, RowsAhead, Store, StoreOptions, Writer};
 
 pub const NETWORK: Network = Network::Regtest;
 
@@ -41,8 +41,14 @@ impl Instance {
 
     /// Applies a block without committing it.
     pub fn apply(&mut self, block: &ConnectedBlock) -> Result<(), ModuleError> {
+        self.apply_with(block, None)
+    }
+
+    /// The same with rows that were read for it.
+    pub fn apply_with(&mut self, block: &ConnectedBlock, ahead: Option<RowsAhead>) -> Result<(), ModuleError> {
         let header = &block.block.header;
         self.writer.begin_block(block.id, header.prev_blockhash, header.time)?;
+        self.writer.use_rows_ahead(ahead);
         let mut rows = self.writer.module(SCHEMA.id)?;
         match self.module.connect(block, &mut rows) {
             Ok(()) => {

@@ -1,7 +1,7 @@
 //! Consistent reads of all keyspaces.
 
 use std::collections::HashMap;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -24,21 +24,50 @@ pub(crate) struct View {
     known: Option<KnownRows>,
 }
 
-/// Values of rows, `None` of those that are absent.
+/// Rows of one instant.
 #[derive(Default)]
-pub(crate) struct KnownRows([HashMap<Vec<u8>, Option<Bytes>>; Space::COUNT]);
+pub(crate) struct KnownRows {
+    /// Values of rows, `None` of those that are absent.
+    values: [HashMap<Vec<u8>, Option<Bytes>>; Space::COUNT],
+    /// All rows of ranges, by where these begin.
+    ranges: [HashMap<Vec<u8>, KnownRange>; Space::COUNT],
+}
+
+struct KnownRange {
+    until: Vec<u8>,
+    rows: Arc<[EngineRow]>,
+}
 
 impl KnownRows {
     pub(crate) fn insert(&mut self, space: Space, key: Vec<u8>, value: Option<Bytes>) {
-        self.0[space as usize].insert(key, value);
+        self.values[space as usize].insert(key, value);
     }
 
-    fn get(&self, space: Space, key: &[u8]) -> Option<&Option<Bytes>> {
-        self.0[space as usize].get(key)
+    /// `rows`: all with `from <= key < until`, ascending.
+    pub(crate) fn insert_range(&mut self, space: Space, from: Vec<u8>, until: Vec<u8>, rows: Vec<EngineRow>) {
+        self.ranges[space as usize].insert(from, KnownRange { until, rows: rows.into() });
+    }
+
+    /// Adds those of another.
+    pub(crate) fn extend(&mut self, other: Self) {
+        for (values, others) in self.values.iter_mut().zip(other.values) {
+            values.extend(others);
+        }
+        for (ranges, others) in self.ranges.iter_mut().zip(other.ranges) {
+            ranges.extend(others);
+        }
+    }
+
+    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Option<&Option<Bytes>> {
+        self.values[space as usize].get(key)
+    }
+
+    pub(crate) fn range(&self, space: Space, from: &[u8], until: &[u8]) -> Option<&Arc<[EngineRow]>> {
+        self.ranges[space as usize].get(from).filter(|range| range.until == until).map(|range| &range.rows)
     }
 }
 
-struct Open {
+pub(crate) struct Open {
     // Before the engine, so that the snapshot is released while the engine is open.
     snapshot: fjall::Snapshot,
     engine: Arc<Engine>,
@@ -77,8 +106,13 @@ impl View {
 
     /// Rows with `from <= key < until`, ascending; the other way with `next_back`.
     pub(crate) fn range(&self, space: Space, from: &[u8], until: &[u8]) -> EngineRows {
-        let open = self.open.as_ref().filter(|_| from < until);
-        EngineRows(open.map(|open| (open.seek(space, from, until), Arc::clone(open))))
+        if let Some(rows) = self.known.as_ref().and_then(|known| known.range(space, from, until)) {
+            return EngineRows::Known(Arc::clone(rows), 0..rows.len());
+        }
+        match self.open.as_ref().filter(|_| from < until) {
+            None => EngineRows::Known(Arc::new([]), 0..0),
+            Some(open) => EngineRows::Read(open.seek(space, from, until), Arc::clone(open)),
+        }
     }
 
     /// First row with `from <= key < until`.
@@ -107,21 +141,30 @@ impl Open {
     }
 }
 
-/// Rows of a range, read lazily.
-pub(crate) struct EngineRows(Option<(fjall::Iter, Arc<Open>)>);
+/// Rows of a range.
+pub(crate) enum EngineRows {
+    /// Read lazily.
+    Read(fjall::Iter, Arc<Open>),
+    /// Known, and which of them are still to come.
+    Known(Arc<[EngineRow]>, Range<usize>),
+}
 
 impl Iterator for EngineRows {
     type Item = Result<EngineRow, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (rows, open) = self.0.as_mut()?;
-        Some(open.row(rows.next()?))
+        match self {
+            Self::Read(rows, open) => Some(open.row(rows.next()?)),
+            Self::Known(rows, left) => Some(Ok(rows.get(left.next()?)?.clone())),
+        }
     }
 }
 
 impl DoubleEndedIterator for EngineRows {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let (rows, open) = self.0.as_mut()?;
-        Some(open.row(rows.next_back()?))
+        match self {
+            Self::Read(rows, open) => Some(open.row(rows.next_back()?)),
+            Self::Known(rows, left) => Some(Ok(rows.get(left.next_back()?)?.clone())),
+        }
     }
 }

@@ -222,3 +222,73 @@ fn rows_of_a_sequence_and_of_other_modules_are_not_read_ahead() {
     let other = Table { module: ModuleId(9), ..CURRENT };
     assert!(writer.read_ahead(|ahead| ahead.add(&other, b"a")).unwrap().is_empty());
 }
+
+#[test]
+fn what_follows_from_other_rows_is_remembered_as_well_and_what_waits_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
+    let mut writer = store.writer().unwrap();
+    begin(&mut writer, 0);
+    put(&mut writer, &[b"aa", b"ab", b"ac", b"b"], 1);
+    writer.module(SCHEMA.id).unwrap().append(&LIST, b"first").unwrap();
+    writer.end_block().unwrap();
+    writer.commit(true).unwrap();
+    begin(&mut writer, 1);
+    let mut rows = writer.module(SCHEMA.id).unwrap();
+    rows.delete(&CURRENT, b"ab").unwrap();
+    rows.put(&CURRENT, b"ad", &[2]).unwrap();
+    writer.end_block().unwrap();
+    begin(&mut writer, 2);
+
+    let keys = |rows: Vec<paraffin_store::Row>| rows.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+    let read = writer
+        .read_ahead(|ahead| {
+            ahead.read_by(move |rows| {
+                // What waits in memory is not seen here.
+                assert_eq!(keys(rows.prefix(&CURRENT, b"a").unwrap()), [b"aa", b"ab", b"ac"]);
+                assert_eq!(keys(rows.prefix(&ONCE, b"none").unwrap()), Vec::<Vec<u8>>::new());
+                assert_eq!(rows.get(&LIST, &[0; 4]).unwrap().as_deref(), Some(&b"first"[..]));
+                assert_eq!(rows.get(&CURRENT, b"none").unwrap(), None);
+                assert!(matches!(rows.get(&VERSIONED, b"a"), Err(StoreError::WrongKind { .. })));
+            });
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+    assert!(!read.is_empty());
+    let read = read.read();
+    let before = store.reads().total();
+    writer.use_rows_ahead(Some(read));
+    let rows = writer.module(SCHEMA.id).unwrap();
+    assert_eq!(keys(rows.prefix(&CURRENT, b"a", 9).unwrap()), [b"aa", b"ac", b"ad"]);
+    assert_eq!(keys(rows.prefix(&CURRENT, b"a", 1).unwrap()), [b"aa"]);
+    assert_eq!(rows.prefix(&ONCE, b"none", 9).unwrap(), []);
+    assert_eq!(rows.get(&LIST, &[0; 4]).unwrap().as_deref(), Some(&b"first"[..]));
+    assert_eq!(rows.get(&CURRENT, b"none").unwrap(), None);
+    assert_eq!(store.reads().total(), before);
+    // Another range that begins there is another one.
+    assert_eq!(keys(rows.prefix(&CURRENT, b"", 9).unwrap()), [&b"aa"[..], b"ac", b"ad", b"b"]);
+    assert!(store.reads().total() > before);
+}
+
+#[test]
+fn a_range_beyond_sixteen_megabytes_is_not_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
+    let mut writer = store.writer().unwrap();
+    begin(&mut writer, 0);
+    let mut rows = writer.module(SCHEMA.id).unwrap();
+    for number in 0..24_u8 {
+        rows.put(&CURRENT, &[number], &vec![7; 1 << 20]).unwrap();
+    }
+    writer.end_block().unwrap();
+    writer.commit(true).unwrap();
+    begin(&mut writer, 1);
+    let read = writer
+        .read_ahead(|ahead| {
+            ahead.read_by(|rows| assert!(matches!(rows.prefix(&CURRENT, b""), Err(StoreError::Abandoned))));
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+    writer.use_rows_ahead(Some(read.read()));
+    assert_eq!(writer.module(SCHEMA.id).unwrap().prefix(&CURRENT, b"", 99).unwrap().len(), 24);
+}
