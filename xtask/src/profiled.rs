@@ -25,7 +25,8 @@ struct Compiler {
     llvm: String,
 }
 
-/// Builds the program for packages, with `environment` for its build script. Twenty minutes on two cores.
+/// Builds the program for packages, with `environment` for its build script. Twenty minutes on two cores, and longer where
+/// `paraffin-bars` has to be built first.
 ///
 /// # Errors
 /// `llvm-profdata` is missing, or the program cannot be built or does not do its work; each says what to do.
@@ -34,35 +35,33 @@ pub fn build(root: &Path, environment: &[(&str, String)]) -> Outcome<PathBuf> {
     let merge = compiler.merge()?;
     let folder = std::path::absolute(root.join(repository::target(root)).join("profiled"));
     let folder = folder.map_err(|error| Failure::new(format!("the target folder: {error}")))?;
-    let counts = folder.join("counts");
-    if counts.exists() {
-        fs::remove_dir_all(&counts).map_err(|error| Failure::new(format!("{}: {error}", counts.display())))?;
-    }
-
-    let mut counting =
-        compiler.cargo(root, &folder.join("counting"), &format!("-Cprofile-generate={}", counts.display()));
+    let (counts, profile) = (folder.join("counts"), folder.join("counts.profdata"));
+    let counting = folder.join("counting");
+    let mut cargo = compiler.cargo(root, &counting, &format!("-Cprofile-generate={}", counts.display()));
     // The compiler keeps all code where it counts, and some of Bitcoin Core's is not whole: what nothing refers to has to go.
-    counting.args(["--", "-Clink-arg=-Wl,--gc-sections", "-Clink-arg=-Wl,-z,nostart-stop-gc"]);
-    run(&mut counting)?;
-    let mut train = Command::new("cargo");
-    train.current_dir(root).args([
-        "run",
-        "--quiet",
-        "--release",
-        "--locked",
-        "--package",
-        "paraffin-bars",
-        "--",
-        "train",
-    ]);
-    run(train.arg(compiler.program(&folder.join("counting"))))?;
-
-    let profile = folder.join("counts.profdata");
-    run(Command::new(merge).arg("merge").arg("--output").arg(&profile).arg(&counts))?;
+    cargo.args(["--", "-Clink-arg=-Wl,--gc-sections", "-Clink-arg=-Wl,-z,nostart-stop-gc"]);
+    run(&mut cargo)?;
+    let counting = compiler.program(&counting);
+    // Another profile would have everything compiled anew.
+    if !is_newer(&profile, &counting) {
+        if counts.exists() {
+            fs::remove_dir_all(&counts).map_err(|error| Failure::new(format!("{}: {error}", counts.display())))?;
+        }
+        let mut train = Command::new("cargo");
+        train.current_dir(root).args(["run", "--quiet", "--release", "--locked", "--package", "paraffin-bars"]);
+        run(train.args(["--", "train"]).arg(counting))?;
+        run(Command::new(merge).args(["merge", "-o"]).arg(&profile).arg(&counts))?;
+    }
     let built = folder.join("built");
     let mut cargo = compiler.cargo(root, &built, &format!("-Cprofile-use={}", profile.display()));
     run(cargo.envs(environment.iter().map(|(name, value)| (name, value))))?;
     Ok(compiler.program(&built))
+}
+
+/// Whether a file was written after another one, and both are there.
+fn is_newer(file: &Path, than: &Path) -> bool {
+    let written = |file: &Path| fs::metadata(file).and_then(|metadata| metadata.modified()).ok();
+    matches!((written(file), written(than)), (Some(file), Some(than)) if file > than)
 }
 
 impl Compiler {
@@ -125,6 +124,22 @@ mod tests {
         let nowhere = Compiler { host: "none".to_owned(), llvm: "999".to_owned() };
         let error = nowhere.merge().unwrap_err().to_string();
         assert!(error.contains("rustup component add llvm-tools") && error.contains("llvm-999"), "{error}");
+    }
+
+    #[test]
+    fn a_profile_serves_until_the_program_that_counted_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let [program, profile, none] = ["program", "profile", "none"].map(|name| folder.path().join(name));
+        let write = |path: &Path, seconds| {
+            let file = fs::File::create(path).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+        };
+        write(&program, 1_000);
+        assert!(!is_newer(&none, &program));
+        write(&profile, 2_000);
+        assert!(is_newer(&profile, &program) && !is_newer(&profile, &none));
+        write(&program, 3_000);
+        assert!(!is_newer(&profile, &program));
     }
 
     #[test]
