@@ -112,7 +112,7 @@ enum Task {
         #[arg(long)]
         long: bool,
     },
-    /// Makes the Debian package, the archive and what an image needs, in target/packages; half an hour on two cores
+    /// Makes the Debian package, the archive and what an image needs, in target/packages; 25 minutes on two cores
     Package {
         /// Another folder for them
         #[arg(long, value_name = "DIR")]
