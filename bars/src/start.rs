@@ -62,15 +62,26 @@ fn worst(mut run: impl FnMut() -> Outcome<f64>) -> Outcome<(f64, String)> {
 /// Ends the child politely, so that its folder is whole for the next run.
 pub(crate) struct Ended(pub(crate) Child);
 
-impl Drop for Ended {
-    fn drop(&mut self) {
+impl Ended {
+    /// Asks it to end and waits for ten seconds. Whether it has ended well by then.
+    pub(crate) fn end(&mut self) -> bool {
+        if let Ok(Some(status)) = self.0.try_wait() {
+            return status.success();
+        }
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         for _ in 0..200 {
-            if self.0.try_wait().is_ok_and(|status| status.is_some()) {
-                return;
+            if let Ok(Some(status)) = self.0.try_wait() {
+                return status.success();
             }
             std::thread::sleep(Duration::from_millis(50));
         }
+        false
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.end();
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -149,7 +149,10 @@ impl Module for BitcoinModule {
         let scripts = scripts::drawn(next, self.width, &self.bounds);
         if !scripts.is_empty() {
             let width = self.width;
-            keys.read_by(move |rows| scripts::read_histories(rows, width, &scripts));
+            keys.read_by(move |rows| {
+                // The block meets an error in its turn.
+                let _ = scripts::read_histories(rows, width, &scripts);
+            });
         }
         let mut txids: Vec<&Txid> = spent.iter().map(|outpoint| &outpoint.txid).collect();
         // Inputs of a transaction often spend outputs of one.

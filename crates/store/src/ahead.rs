@@ -126,6 +126,8 @@ impl CommittedRows {
     /// The table is Versioned, the disk cannot be read, the turn of the block has come, or 16 MiB are read.
     pub fn get(&self, table: &Table, row_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let (space, key) = plain_key(table, row_key)?;
+        // Also where nothing is read, so that work on what was found ends as well.
+        self.take(0)?;
         if let Some(value) = self.found.lock().get(space, &key) {
             return Ok(value.as_ref().map(|value| value.to_vec()));
         }
@@ -142,6 +144,7 @@ impl CommittedRows {
     pub fn prefix(&self, table: &Table, prefix: &[u8]) -> Result<Vec<Row>, StoreError> {
         let (space, from) = plain_key(table, prefix)?;
         let until = key::after_prefix(&from);
+        self.take(0)?;
         let known = self.found.lock().range(space, &from, &until).cloned();
         if let Some(rows) = known {
             return Ok(rows.iter().cloned().map(plain_row).collect());

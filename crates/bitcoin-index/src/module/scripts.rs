@@ -6,11 +6,13 @@ use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleError, ModuleWriter, read_together};
 
 use super::history_bounds::HistoryBounds;
-use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
+use crate::activity::{
+    READ_BY_ONE, RowSource, busy_totals, history_numbers, read_page, script_activities, script_activity,
+};
 use crate::error::ReadError;
 use crate::rows::{
-    Funding, HistoryRow, PrefixWidth, ScriptTotals, UnspentRow, encode_spender, history_key, history_value, spend_key,
-    unspent_key,
+    Funding, HistoryRow, PrefixWidth, ScriptTotals, UnspentRow, encode_spender, history_key, history_value,
+    page_number, spend_key, unspent_key,
 };
 use crate::script_key::{ScriptKey, script_digest};
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SPENDS, UNSPENT};
@@ -121,8 +123,7 @@ impl<'a> BlockScripts<'a> {
                 None => {}
             }
         }
-        let are_busy =
-            read_together(&to_count, COUNTED_BY_ONE, |script| has_busy_history(&*rows, width, &script.digest, 0))?;
+        let are_busy = read_together(&to_count, COUNTED_BY_ONE, |script| has_busy_history(rows, width, script))?;
         let busy = to_count.iter().zip(are_busy).filter(|(_, is_busy)| *is_busy);
         let busy: Vec<ScriptKey> = busy.map(|(script, _)| ScriptKey::from_script(script.script)).collect();
         make_busy(rows, width, &busy)
@@ -271,28 +272,42 @@ pub(super) fn drawn(block: &ConnectedBlock, width: PrefixWidth, bounds: &History
     drawn.into_iter().map(|(output, _)| ScriptKey::from_script(&output.script_pubkey)).collect()
 }
 
-/// Reads what is read of scripts that a block counts. Errors are left to the block.
-pub(super) fn read_histories(rows: &impl RowSource, width: PrefixWidth, scripts: &[ScriptKey]) {
-    let read = |script: &ScriptKey| -> Result<(), ModuleError> {
-        // The block itself adds one transaction at least.
-        if busy_totals(rows, script.digest())?.is_none() && has_busy_history(rows, width, script.digest(), 1)? {
-            script_activity(rows, width, script)?;
-        }
-        Ok(())
-    };
-    let _ = read_together(scripts, COUNTED_BY_ONE, read);
-}
-
-/// Whether the history of a script reaches [`BUSY_TRANSACTIONS`] with so many `more`; reads no more rows than that.
-fn has_busy_history(
+/// Reads what is read of scripts that a block counts: their histories, and the transactions of those that become busy, each once however many
+/// of the scripts it has. Nothing is made of them.
+///
+/// # Errors
+/// Those of the reads; the block reads in its turn what is left.
+pub(super) fn read_histories(
     rows: &impl RowSource,
     width: PrefixWidth,
-    digest: &[u8; 32],
-    more: usize,
+    scripts: &[ScriptKey],
+) -> Result<(), ReadError> {
+    let read = |script: &ScriptKey| {
+        if busy_totals(rows, script.digest())?.is_some() {
+            return Ok::<_, ReadError>(Vec::new());
+        }
+        let mut numbers = history_numbers(rows, width, script)?;
+        // The block itself adds one transaction at least.
+        if numbers.len() + 1 < usize::from(BUSY_TRANSACTIONS) {
+            numbers.clear();
+        }
+        Ok(numbers)
+    };
+    let mut numbers: Vec<u32> = read_together(scripts, COUNTED_BY_ONE, read)?.into_iter().flatten().collect();
+    numbers.sort_unstable();
+    numbers.dedup_by_key(|number| page_number(*number));
+    read_together(&numbers, READ_BY_ONE, |number| read_page(rows, *number).map(drop)).map(drop)
+}
+
+/// Whether the script's history has reached [`BUSY_TRANSACTIONS`]; reads no more rows than that.
+fn has_busy_history(
+    rows: &ModuleWriter<'_>,
+    width: PrefixWidth,
+    script: &BlockScript<'_>,
 ) -> Result<bool, ModuleError> {
-    let mut transactions = more;
+    let mut transactions = 0;
     let enough = usize::from(BUSY_TRANSACTIONS);
-    for (key, value) in rows.prefix_rows(&HISTORY, &width.prefix(digest), enough)? {
+    for (key, value) in rows.prefix_rows(&HISTORY, &width.prefix(&script.digest), enough)? {
         let row = HistoryRow::decode(&key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
         transactions += row.numbers().len();
     }

@@ -71,6 +71,22 @@ fn with_two_keys(folder: &std::path::Path) -> (Store, Writer) {
     (store, writer)
 }
 
+/// A store with 24 rows of a mebibyte after its first block, and its writer in the second.
+fn with_24_mebibytes(folder: &std::path::Path) -> (Store, Writer) {
+    let store = Store::open(folder, &options(None), &[SCHEMA]).unwrap();
+    let mut writer = store.writer().unwrap();
+    begin(&mut writer, 0);
+    let value = vec![7; 1 << 20];
+    let mut rows = writer.module(SCHEMA.id).unwrap();
+    for number in 0..24_u8 {
+        rows.put(&CURRENT, &[number], &value).unwrap();
+    }
+    writer.end_block().unwrap();
+    writer.commit(true).unwrap();
+    begin(&mut writer, 1);
+    (store, writer)
+}
+
 #[test]
 fn rows_that_were_read_ahead_need_no_read_and_those_in_memory_come_first() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,24 +205,14 @@ fn keys_that_are_collected_at_the_same_time_are_those_of_all_and_the_error_is_th
 #[test]
 fn no_more_than_sixteen_megabytes_are_read_ahead_and_the_rest_in_its_turn() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
-    let mut writer = store.writer().unwrap();
-    begin(&mut writer, 0);
-    let value = vec![7; 1 << 20];
-    let mut rows = writer.module(SCHEMA.id).unwrap();
-    for number in 0..24_u8 {
-        rows.put(&CURRENT, &[number], &value).unwrap();
-    }
-    writer.end_block().unwrap();
-    writer.commit(true).unwrap();
-    begin(&mut writer, 1);
+    let (store, mut writer) = with_24_mebibytes(folder.path());
     let add = |ahead: &mut KeysAhead<'_>| (0..24).try_for_each(|number| ahead.add(&CURRENT, &[number]));
     let rows = writer.read_ahead(add).unwrap().read();
     writer.use_rows_ahead(Some(rows));
     let module = writer.module(SCHEMA.id).unwrap();
     let before = store.reads().gets;
     for number in 0..24_u8 {
-        assert_eq!(module.get(&CURRENT, &[number]).unwrap(), Some(value.clone()));
+        assert_eq!(module.get(&CURRENT, &[number]).unwrap(), Some(vec![7; 1 << 20]));
     }
     // A key takes bytes as well.
     assert_eq!(store.reads().gets - before, 24 - 15);
@@ -273,16 +279,7 @@ fn what_follows_from_other_rows_is_remembered_as_well_and_what_waits_comes_first
 #[test]
 fn a_range_beyond_sixteen_megabytes_is_not_remembered() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), &options(None), &[SCHEMA]).unwrap();
-    let mut writer = store.writer().unwrap();
-    begin(&mut writer, 0);
-    let mut rows = writer.module(SCHEMA.id).unwrap();
-    for number in 0..24_u8 {
-        rows.put(&CURRENT, &[number], &vec![7; 1 << 20]).unwrap();
-    }
-    writer.end_block().unwrap();
-    writer.commit(true).unwrap();
-    begin(&mut writer, 1);
+    let (_store, mut writer) = with_24_mebibytes(folder.path());
     let read = writer
         .read_ahead(|ahead| {
             ahead.read_by(|rows| assert!(matches!(rows.prefix(&CURRENT, b""), Err(StoreError::Abandoned))));
@@ -291,4 +288,22 @@ fn a_range_beyond_sixteen_megabytes_is_not_remembered() {
         .unwrap();
     writer.use_rows_ahead(Some(read.read()));
     assert_eq!(writer.module(SCHEMA.id).unwrap().prefix(&CURRENT, b"", 99).unwrap().len(), 24);
+}
+
+#[test]
+fn work_on_what_was_found_ends_when_the_turn_of_the_block_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_store, mut writer) = with_two_keys(folder.path());
+    put(&mut writer, &[], 0);
+    let reading = writer
+        .read_ahead(|ahead| {
+            ahead.read_by(|rows| while rows.get(&CURRENT, b"a").is_ok() {});
+            ahead.read_by(|rows| while rows.prefix(&CURRENT, b"a").is_ok() {});
+            Ok::<_, StoreError>(())
+        })
+        .unwrap()
+        .begin()
+        .unwrap();
+    // Without an end this would wait for ever.
+    assert!(reading.rows().is_some());
 }
