@@ -54,11 +54,15 @@ pub struct ScriptDigests {
 impl ScriptDigests {
     /// Of all outputs that a block makes, and of those that it spends.
     pub fn of(block: &Block, spent: Option<&Vec<Vec<TxOut>>>) -> Self {
-        let digest = |output: &TxOut| Sha256::digest(output.script_pubkey.as_bytes()).into();
-        Self {
-            outputs: block.txdata.iter().flat_map(|transaction| &transaction.output).map(digest).collect(),
-            spent: spent.into_iter().flatten().flatten().map(digest).collect(),
-        }
+        let digest = |output: &TxOut| -> [u8; 32] { Sha256::digest(output.script_pubkey.as_bytes()).into() };
+        let of = |outputs: &[&[TxOut]]| {
+            let mut digests = Vec::with_capacity(outputs.iter().map(|outputs| outputs.len()).sum());
+            digests.extend(outputs.iter().copied().flatten().map(digest));
+            digests
+        };
+        let made: Vec<&[TxOut]> = block.txdata.iter().map(|transaction| &transaction.output[..]).collect();
+        let spent: Vec<&[TxOut]> = spent.into_iter().flatten().map(Vec::as_slice).collect();
+        Self { outputs: of(&made), spent: of(&spent) }
     }
 }
 

@@ -83,14 +83,25 @@ pub(crate) fn with_stem<R>(table: &Table, key: &[u8], use_stem: impl FnOnce(&[u8
 /// Versioned key of `stem` at `height`.
 pub(crate) fn at_height(stem: &[u8], height: Height) -> Vec<u8> {
     let mut out = Vec::with_capacity(stem.len() + HEIGHT_LEN);
+    write_at_height(&mut out, stem, height);
+    out
+}
+
+/// Makes `out` the versioned key of `stem` at `height`.
+pub(crate) fn write_at_height(out: &mut Vec<u8>, stem: &[u8], height: Height) {
+    out.clear();
     out.extend_from_slice(stem);
     out.extend_from_slice(&(!height).to_be_bytes());
-    out
 }
 
 /// Versioned key of the row that repeats the newest version of `stem`, before all its versions.
 pub(crate) fn newest(stem: &[u8]) -> Vec<u8> {
     at_height(stem, Height::MAX)
+}
+
+/// Makes `out` that key.
+pub(crate) fn write_newest(out: &mut Vec<u8>, stem: &[u8]) {
+    write_at_height(out, stem, Height::MAX);
 }
 
 /// Splits a versioned key into stem and height; `None` when the bytes are not such a key.

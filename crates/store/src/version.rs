@@ -49,9 +49,19 @@ impl<'a> Version<'a> {
 
     /// The row that repeats a newest version: its key, and its value unless the version removes.
     pub(crate) fn newest(stem: &[u8], height: Height, stored: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
-        let repeated = if stored.len() > REPEATED_LEN_MAX { &[] } else { stored };
-        let value = (stored != [REMOVED]).then(|| [&height.to_be_bytes()[..], repeated].concat());
-        (key::newest(stem), value)
+        let mut value = Vec::with_capacity(size_of::<Height>() + stored.len().min(REPEATED_LEN_MAX));
+        let is_there = Self::write_newest(&mut value, height, stored);
+        (key::newest(stem), is_there.then_some(value))
+    }
+
+    /// Makes `out` the value of the row that repeats a newest version; returns whether there is one, as there is unless the version removes.
+    pub(crate) fn write_newest(out: &mut Vec<u8>, height: Height, stored: &[u8]) -> bool {
+        out.clear();
+        out.extend_from_slice(&height.to_be_bytes());
+        if stored.len() <= REPEATED_LEN_MAX {
+            out.extend_from_slice(stored);
+        }
+        stored != [REMOVED]
     }
 }
 

@@ -1,9 +1,12 @@
 use std::hash::{BuildHasher, RandomState};
+use std::hint::black_box;
 
 /// Bytes of a cache line; one script prefix chooses among its counters.
 const LINE: usize = 64;
 /// Counters of a line, two in a byte.
 const COUNTERS: usize = 2 * LINE;
+/// Prefixes whose lines are fetched from memory together.
+const TOGETHER: usize = 16;
 /// The most that a counter holds: so many or more.
 const COUNT_MAX: u8 = 15;
 
@@ -46,9 +49,27 @@ impl HistoryBounds {
         self.counted = self.counted.map(|counted| counted.max(height + 1));
     }
 
-    /// `outputs` more pay scripts of the prefix.
-    pub(super) fn count(&mut self, prefix: [u8; 8], outputs: usize) {
+    /// So many more outputs pay scripts of each prefix. Returns for each whether fewer transactions than `limit` have it for certain.
+    pub(super) fn count(&mut self, outputs: &[([u8; 8], usize)], limit: u8) -> Vec<bool> {
         if self.counters.is_empty() {
+            return vec![false; outputs.len()];
+        }
+        let mut are_below = Vec::with_capacity(outputs.len());
+        for some in outputs.chunks(TOGETHER) {
+            // Each is in another line of memory. One after the other the processor waits for all of them at a time.
+            let line = |(prefix, _): &([u8; 8], usize)| self.counters[self.counters_of(*prefix)[0] / 2];
+            black_box(some.iter().fold(0, |bytes, one| bytes ^ line(one)));
+            for (prefix, outputs) in some {
+                self.add(*prefix, *outputs);
+                are_below.push(self.is_below(*prefix, limit));
+            }
+        }
+        are_below
+    }
+
+    /// `outputs` more pay scripts of the prefix.
+    fn add(&mut self, prefix: [u8; 8], outputs: usize) {
+        if outputs == 0 {
             return;
         }
         let counters = self.counters_of(prefix);
@@ -108,7 +129,7 @@ mod tests {
             let mut counts: HashMap<[u8; 8], usize> = HashMap::new();
             bounds.begin_block(0);
             for (step, prefix) in prefixes().enumerate() {
-                bounds.count(prefix, 1 + step % 3);
+                bounds.count(&[(prefix, 1 + step % 3)], 32);
                 *counts.entry(prefix).or_default() += 1 + step % 3;
             }
             for (prefix, count) in &counts {
@@ -129,7 +150,7 @@ mod tests {
         let mut bounds = HistoryBounds::new(4096);
         for height in [0, 1, 2, 1, 2, 3] {
             bounds.begin_block(height);
-            bounds.count([7; 8], 1);
+            bounds.count(&[([7; 8], 1)], 32);
             bounds.end_block(height);
         }
         assert!(bounds.is_below([7; 8], 13) && !bounds.is_below([7; 8], 12));
@@ -141,7 +162,7 @@ mod tests {
 
         let mut late = HistoryBounds::new(4096);
         late.begin_block(1);
-        late.count([7; 8], 1);
+        assert_eq!(late.count(&[([7; 8], 1)], 32), [false]);
         assert!(!late.is_below([8; 8], u8::MAX), "block 0 was not counted");
     }
 
@@ -150,7 +171,8 @@ mod tests {
         let mut bounds = HistoryBounds::new(4096);
         bounds.begin_block(0);
         for outputs in [14, 15, 255, 256, 1_000_000] {
-            bounds.count([outputs as u8; 8], outputs);
+            let are_below = bounds.count(&[([outputs as u8; 8], outputs)], 32);
+            assert_eq!(are_below, [outputs == 14], "{outputs}");
             assert_eq!(bounds.is_below([outputs as u8; 8], 32), outputs == 14, "{outputs}");
         }
     }

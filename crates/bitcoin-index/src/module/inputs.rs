@@ -2,7 +2,7 @@ use bitcoin::{Amount, OutPoint, TxOut, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{ModuleError, ModuleWriter, read_together};
 
-use super::recent::{RecentNumbers, TxidHashing, TxidMap};
+use super::recent::{DigestHashing, RecentNumbers, TxidMap};
 use crate::activity::number_of;
 use crate::error::ReadError;
 use crate::outputs::visit_outputs;
@@ -62,7 +62,7 @@ impl<'a> SpentOutputs<'a> {
         // Inputs that spend an earlier block's outputs.
         let mut earlier: Vec<(usize, OutPoint)> = Vec::new();
         let mut in_block: TxidMap<usize> =
-            TxidMap::with_capacity_and_hasher(transactions.len(), TxidHashing::default());
+            TxidMap::with_capacity_and_hasher(transactions.len(), DigestHashing::default());
         for (index, transaction) in transactions.iter().enumerate() {
             starts.push(inputs.len());
             output_starts.push(outputs);

@@ -8,30 +8,30 @@ use paraffin_primitives::ConnectedBlock;
 use crate::rows::is_unspendable;
 
 /// A map by txid.
-pub(super) type TxidMap<T> = HashMap<Txid, T, TxidHashing>;
+pub(super) type TxidMap<T> = HashMap<Txid, T, DigestHashing>;
 
-/// Hashes txids, which are hashes already: eight of their bytes and a secret are enough, and an attacker cannot make many txids
-/// that agree in eight bytes.
+/// Hashes txids and digests of scripts, which are hashes already: eight of their bytes and a secret are enough, and an attacker cannot make
+/// many that agree in eight bytes.
 #[derive(Debug, Clone)]
-pub(super) struct TxidHashing(u64);
+pub(super) struct DigestHashing(u64);
 
-impl Default for TxidHashing {
+impl Default for DigestHashing {
     fn default() -> Self {
         Self(RandomState::new().hash_one(0_u64))
     }
 }
 
-impl BuildHasher for TxidHashing {
-    type Hasher = TxidHasher;
+impl BuildHasher for DigestHashing {
+    type Hasher = DigestHasher;
 
-    fn build_hasher(&self) -> TxidHasher {
-        TxidHasher(self.0)
+    fn build_hasher(&self) -> DigestHasher {
+        DigestHasher(self.0)
     }
 }
 
-pub(super) struct TxidHasher(u64);
+pub(super) struct DigestHasher(u64);
 
-impl Hasher for TxidHasher {
+impl Hasher for DigestHasher {
     fn write(&mut self, bytes: &[u8]) {
         let head = bytes.first_chunk::<8>().map_or(0, |head| u64::from_le_bytes(*head));
         let product = u128::from(self.0 ^ head) * 0x9e37_79b9_7f4a_7c15_u128;

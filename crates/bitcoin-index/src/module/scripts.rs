@@ -3,9 +3,10 @@ use std::collections::HashMap;
 use bitcoin::hashes::Hash;
 use bitcoin::{Script, TxOut, Txid};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{KeyHashing, ModuleError, ModuleWriter, read_together};
+use paraffin_store::{ModuleError, ModuleWriter, read_together};
 
 use super::history_bounds::HistoryBounds;
+use super::recent::DigestHashing;
 use crate::activity::{
     READ_BY_ONE, RowSource, busy_totals, history_numbers, read_page, script_activities, script_activity,
 };
@@ -32,7 +33,7 @@ pub(super) struct BlockScripts<'a> {
     block: &'a ConnectedBlock,
     first_number: u32,
     /// Positions in `scripts` by digest.
-    script_indexes: HashMap<[u8; 32], u32, KeyHashing>,
+    script_indexes: HashMap<[u8; 32], u32, DigestHashing>,
     scripts: Vec<BlockScript<'a>>,
     events: Vec<Event>,
 }
@@ -67,7 +68,7 @@ impl<'a> BlockScripts<'a> {
         Self {
             block,
             first_number,
-            script_indexes: HashMap::with_capacity_and_hasher(expected, KeyHashing::default()),
+            script_indexes: HashMap::with_capacity_and_hasher(expected, DigestHashing::default()),
             scripts: Vec::with_capacity(expected),
             events: Vec::with_capacity(expected),
         }
@@ -109,14 +110,13 @@ impl<'a> BlockScripts<'a> {
     ) -> Result<(), ModuleError> {
         self.sort_events();
         bounds.begin_block(self.block.id.height);
-        self.write_history(rows, width, bounds)?;
+        let are_below = self.write_history(rows, width, bounds)?;
         bounds.end_block(self.block.id.height);
         let mut to_count = Vec::new();
-        for events in self.events.chunk_by(|left, right| left.script == right.script) {
+        let of_prefixes = self.events.chunk_by(|left, right| self.same_prefix(width, left, right)).zip(are_below);
+        let looked_at = of_prefixes.filter(|(_, is_below)| !is_below).map(|(events, _)| events);
+        for events in looked_at.flat_map(|events| events.chunk_by(|left, right| left.script == right.script)) {
             let script = &self.scripts[events[0].script as usize];
-            if bounds.is_below(width.prefix(&script.digest), BUSY_TRANSACTIONS) {
-                continue;
-            }
             match busy_totals(rows, &script.digest)? {
                 Some(totals) => self.update_busy(rows, script, totals, events)?,
                 None if self.is_to_be_counted(script, transaction_count(events)) => to_count.push(script),
@@ -160,31 +160,36 @@ impl<'a> BlockScripts<'a> {
         self.events = sorted.into_iter().map(|index| self.events[index as usize]).collect();
     }
 
-    /// One row for each script prefix of the block. Scripts that share a prefix share the row: readers compare scripts.
+    fn prefix(&self, width: PrefixWidth, event: &Event) -> [u8; 8] {
+        width.prefix(&self.scripts[event.script as usize].digest)
+    }
+
+    fn same_prefix(&self, width: PrefixWidth, left: &Event, right: &Event) -> bool {
+        left.script == right.script || self.prefix(width, left) == self.prefix(width, right)
+    }
+
+    /// One row for each script prefix of the block. Scripts that share a prefix share the row: readers compare scripts. Returns for each
+    /// whether it has too few transactions for a busy script for certain.
     fn write_history(
         &self,
         rows: &mut ModuleWriter<'_>,
         width: PrefixWidth,
         bounds: &mut HistoryBounds,
-    ) -> Result<(), ModuleError> {
-        let prefix = |event: &Event| width.prefix(&self.scripts[event.script as usize].digest);
+    ) -> Result<Vec<bool>, ModuleError> {
         let mut numbers = Vec::new();
         let mut counts = Vec::with_capacity(self.scripts.len());
-        for events in self.events.chunk_by(|left, right| left.script == right.script || prefix(left) == prefix(right)) {
+        for events in self.events.chunk_by(|left, right| self.same_prefix(width, left, right)) {
+            let prefix = self.prefix(width, &events[0]);
             numbers.clear();
             numbers.extend(events.iter().filter(|event| event.kind != EventKind::Withdrawn).map(|event| event.number));
             numbers.sort_unstable();
             numbers.dedup();
-            counts.push((prefix(&events[0]), events.iter().filter(|event| event.kind == EventKind::Funded).count()));
+            counts.push((prefix, events.iter().filter(|event| event.kind == EventKind::Funded).count()));
             if let Some(first) = numbers.first() {
-                rows.put(&HISTORY, &history_key(prefix(&events[0]), *first), &history_value(&numbers))?;
+                rows.put(&HISTORY, &history_key(prefix, *first), &history_value(&numbers))?;
             }
         }
-        // Each counter is in another line of memory. One after the other the processor waits for several of them at a time.
-        for (prefix, outputs) in counts.into_iter().filter(|(_, outputs)| *outputs > 0) {
-            bounds.count(prefix, outputs);
-        }
-        Ok(())
+        Ok(bounds.count(&counts, BUSY_TRANSACTIONS))
     }
 
     /// Brings totals, unspent outputs and spends of a busy script up to date.

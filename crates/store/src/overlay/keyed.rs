@@ -1,6 +1,7 @@
 //! Waiting rows of Current and `WriteOnce` tables.
 
 use std::any::Any;
+use std::hint::black_box;
 use std::mem;
 use std::sync::Arc;
 
@@ -186,11 +187,6 @@ impl Layer {
         }
     }
 
-    /// Slots of all rows in order of their keys.
-    fn order(&self) -> Order {
-        order(0..self.rows.len() as u32, |slot| self.key(slot))
-    }
-
     /// # Errors
     /// Error for a duplicate key, which was written twice while there was no map by key.
     fn require_distinct(&self, table: &Table, order: &Order) -> Result<(), StoreError> {
@@ -205,6 +201,15 @@ impl KeyedLayer for Layer {
 
     fn key(&self, slot: u32) -> &[u8] {
         key_of(&self.rows, &self.content, slot)
+    }
+
+    fn touch(&self, slot: u32) -> u8 {
+        let row = &self.rows[slot as usize];
+        let last = match row.now {
+            Lookup::Present(Written { at, len }) if len > 0 => self.content[at + len as usize - 1],
+            _ => 0,
+        };
+        self.content[row.key_at] ^ last
     }
 }
 
@@ -297,6 +302,12 @@ impl KeyedRows {
         }
     }
 
+    /// Reads the memory that writes of the keys look into, so that the processor waits for all of them at the same time.
+    pub(crate) fn fetch<'k>(&self, table: &Table, row_keys: impl Iterator<Item = &'k [u8]>) {
+        let touch = |row_key| key::with_plain(table, row_key, |key| self.newest.slots.touch(key));
+        black_box(row_keys.fold(false, |found, row_key| found | touch(row_key)));
+    }
+
     /// Sets (`Some`) or removes (`None`) a row in the open block.
     pub(crate) fn write(
         &mut self,
@@ -335,22 +346,23 @@ impl KeyedRows {
                 return Ok(());
             }
             let may_be_held = self.held.insert(key);
-            let (before, stored) = if table.kind == TableKind::WriteOnce || !may_be_held {
-                (Lookup::Absent, Some(false))
+            let stored = if table.kind == TableKind::WriteOnce || !may_be_held {
+                self.dirty.push((slot, Before::Below(Lookup::Absent)));
+                Some(false)
             } else {
-                match self.read.get_mut().remove(key) {
-                    Lookup::Unknown => (Lookup::Unknown, None),
-                    found => {
-                        let stored = Some(found != Lookup::Absent);
-                        (found, stored)
-                    }
-                }
+                let before = self.read.get_mut().remove(key);
+                let stored = match before {
+                    Lookup::Unknown => None,
+                    Lookup::Absent => Some(false),
+                    Lookup::Present(_) => Some(true),
+                };
+                self.dirty.push((slot, Before::Below(before)));
+                stored
             };
             let key_at = layer.content.len();
             layer.content.extend_from_slice(key);
             let now = layer.write(value);
             layer.rows.push(KeyedRow { key_at, key_len: key.len() as u16, now, stored, dirty: true, pending: false });
-            self.dirty.push((slot, Before::Below(before)));
             Ok(())
         })
     }
@@ -501,15 +513,14 @@ impl RunPart for KeyedPart {
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
         self.layer.require_distinct(&self.table, &self.order)?;
-        for slot in &self.order.indices {
-            let key = self.layer.key(*slot);
-            match self.layer.change(*slot as usize) {
-                Change::Nothing => {}
-                Change::Set(value) => each(key, Some(value))?,
-                Change::Remove => each(key, None)?,
+        self.layer.visit(&self.order, |slot| {
+            let key = self.layer.key(slot);
+            match self.layer.change(slot as usize) {
+                Change::Nothing => Ok(()),
+                Change::Set(value) => each(key, Some(value)),
+                Change::Remove => each(key, None),
             }
-        }
-        Ok(())
+        })
     }
 }
 

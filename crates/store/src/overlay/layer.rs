@@ -1,15 +1,21 @@
 //! Common parts of the layers of waiting rows: slots by key, and the same slots in order.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hint::black_box;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::StoreError;
 use crate::engine::Bytes;
 use crate::key::PREFIX_LEN;
+
+/// Rows that are fetched from memory together; one after the other, each would be waited for.
+const TOGETHER: usize = 16;
 
 /// Hashes keys of maps that hold bytes which an attacker can put into a block, so each map draws a seed of its own; the standard
 /// hasher would cost a tenth of an import.
@@ -92,29 +98,47 @@ fn head(key: &[u8]) -> Head {
     ((number >> 64) as u64, number as u64)
 }
 
+/// By head, then by the whole key.
+fn compare<'a>((a, a_slot): &Sorted, (b, b_slot): &Sorted, key_of: &impl Fn(u32) -> &'a [u8]) -> Ordering {
+    a.cmp(b).then_with(|| key_of(*a_slot).cmp(key_of(*b_slot)))
+}
+
+fn merge<'a>(left: Vec<Sorted>, right: Vec<Sorted>, key_of: &impl Fn(u32) -> &'a [u8]) -> Vec<Sorted> {
+    let mut merged = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        let next = if compare(a, b, key_of).is_lt() { left.next() } else { right.next() };
+        merged.extend(next);
+    }
+    merged.extend(left);
+    merged.extend(right);
+    merged
+}
+
 impl Ordered {
     /// Sorts the rows up to `len`.
-    fn catch_up<'a>(&mut self, len: usize, key_of: impl Fn(u32) -> &'a [u8]) {
+    fn catch_up<'a>(&mut self, len: usize, key_of: &impl Fn(u32) -> &'a [u8]) {
         if self.until as usize == len {
             return;
         }
-        let compare =
-            |(a, a_slot): &Sorted, (b, b_slot): &Sorted| a.cmp(b).then_with(|| key_of(*a_slot).cmp(key_of(*b_slot)));
         let mut piece: Vec<Sorted> = (self.until..len as u32).map(|slot| (head(key_of(slot)), slot)).collect();
-        piece.sort_unstable_by(compare);
+        piece.sort_unstable_by(|a, b| compare(a, b, key_of));
         while let Some(last) = self.pieces.pop_if(|last| last.len() < 2 * piece.len()) {
-            let mut merged = Vec::with_capacity(last.len() + piece.len());
-            let (mut left, mut right) = (last.into_iter().peekable(), piece.into_iter().peekable());
-            while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-                let next = if compare(a, b).is_lt() { left.next() } else { right.next() };
-                merged.extend(next);
-            }
-            merged.extend(left);
-            merged.extend(right);
-            piece = merged;
+            piece = merge(last, piece, key_of);
         }
         self.pieces.push(piece);
         self.until = len as u32;
+    }
+
+    /// All rows as one piece.
+    fn whole<'a>(&mut self, len: usize, key_of: &impl Fn(u32) -> &'a [u8]) -> &[Sorted] {
+        self.catch_up(len, key_of);
+        // The shortest are the last.
+        if let Some(shortest) = self.pieces.pop() {
+            let whole = self.pieces.drain(..).rev().fold(shortest, |whole, longer| merge(longer, whole, key_of));
+            self.pieces.push(whole);
+        }
+        self.pieces.first().map_or(&[], Vec::as_slice)
     }
 }
 
@@ -160,6 +184,13 @@ impl SlotIndex {
         found
     }
 
+    /// Reads the memory where the slot of a key is looked for. What it returns says nothing.
+    pub(super) fn touch(&self, key: &[u8]) -> bool {
+        let find =
+            |by_key: &HashTable<u32>| by_key.find(self.hashing.hash_one(key), |slot| *slot == self.len).is_some();
+        self.by_key.as_ref().is_some_and(find)
+    }
+
     /// The slot of a key, a new one when it has none or there is no map by key; returns whether it is new. Slots are numbered in
     /// order, from 0.
     pub(super) fn add<'a>(&mut self, key: &[u8], key_of: impl Fn(u32) -> &'a [u8]) -> (u32, bool) {
@@ -182,6 +213,19 @@ impl SlotIndex {
         *self.ordered.get_mut() = Ordered::default();
     }
 
+    /// All slots in order of their keys.
+    fn order<'a>(&self, key_of: impl Fn(u32) -> &'a [u8]) -> Order {
+        let mut ordered = self.ordered.lock();
+        if ordered.until <= self.len / 2 {
+            // Scans wait for what follows, so most of it is not left to it.
+            drop(ordered);
+            return order(0..self.len, key_of);
+        }
+        let whole = ordered.whole(self.len as usize, &key_of);
+        let twice = whole.windows(2).find(|two| two[0].0 == two[1].0 && key_of(two[0].1) == key_of(two[1].1));
+        Order { twice: twice.map(|two| two[0].1), indices: whole.iter().map(|(_, slot)| *slot).collect() }
+    }
+
     /// Passes the slots of the keys with `from <= key < until` to `take`, in order, until it returns false.
     fn visit<'a>(
         &self,
@@ -193,7 +237,7 @@ impl SlotIndex {
         let mut ordered = self.ordered.lock();
         ordered.catch_up(self.len as usize, &key_of);
         let is_below = |(entry, slot): &Sorted, bound: &[u8], bound_head: Head| match entry.cmp(&bound_head) {
-            std::cmp::Ordering::Equal => *key_of(*slot) < *bound,
+            Ordering::Equal => *key_of(*slot) < *bound,
             unequal => unequal.is_lt(),
         };
         let (from_head, until_head) = (head(from), head(until));
@@ -212,9 +256,7 @@ impl SlotIndex {
             .map(|piece| &piece[position(piece, from, from_head)..position(piece, until, until_head)])
             .filter(|part| !part.is_empty())
             .collect();
-        let compare =
-            |(a, a_slot): &Sorted, (b, b_slot): &Sorted| a.cmp(b).then_with(|| key_of(*a_slot).cmp(key_of(*b_slot)));
-        while let Some(least) = (0..parts.len()).min_by(|a, b| compare(&parts[*a][0], &parts[*b][0])) {
+        while let Some(least) = (0..parts.len()).min_by(|a, b| compare(&parts[*a][0], &parts[*b][0], &key_of)) {
             let ((_, slot), rest) = (parts[least][0], &parts[least][1..]);
             if !take(slot) {
                 return;
@@ -255,6 +297,24 @@ pub(super) type InLayers = (Option<usize>, Option<usize>);
 pub(super) trait KeyedLayer {
     fn slots(&self) -> &SlotIndex;
     fn key(&self, slot: u32) -> &[u8];
+    /// Any byte that depends on all memory that a visit of the row reads.
+    fn touch(&self, slot: u32) -> u8;
+
+    /// All slots in order of their keys.
+    fn order(&self) -> Order {
+        self.slots().order(|slot| self.key(slot))
+    }
+
+    /// Passes the slots to `each`. In order of their keys, rows are all over the memory.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    fn visit(&self, order: &Order, mut each: impl FnMut(u32) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        order.indices.chunks(TOGETHER).try_for_each(|slots| {
+            black_box(slots.iter().fold(0, |bytes, slot| bytes ^ self.touch(*slot)));
+            slots.iter().try_for_each(|slot| each(*slot))
+        })
+    }
 
     /// The slot of a key.
     fn slot(&self, key: &[u8]) -> Option<usize> {
@@ -357,6 +417,10 @@ mod tests {
         fn key(&self, slot: u32) -> &[u8] {
             &self.1[slot as usize]
         }
+
+        fn touch(&self, slot: u32) -> u8 {
+            self.key(slot)[0]
+        }
     }
 
     impl Layer {
@@ -407,6 +471,18 @@ mod tests {
                 if *scans == 0 {
                     scan(&layers[0], &layers[1], &[7, 0], &until, usize::MAX);
                 }
+            }
+            for layer in &layers {
+                let mut wanted: Vec<u32> = (0..layer.1.len() as u32).collect();
+                wanted.sort_by_key(|slot| layer.key(*slot));
+                let Order { indices, twice } = layer.order();
+                prop_assert_eq!((&indices, twice), (&wanted, None));
+                let mut visited = Vec::new();
+                layer.visit(&Order { indices, twice }, |slot| {
+                    visited.push(slot);
+                    Ok(())
+                }).unwrap();
+                prop_assert_eq!(visited, wanted);
             }
             if mapped_late {
                 let Layer(slots, rows) = &mut layers[0];
