@@ -11,7 +11,7 @@ use xtask::bar::{Bar, Floor};
 use xtask::peers::{self, Peer};
 use xtask::process::{Failure, Outcome};
 
-use crate::import::{self, float, folder_bytes, fresh_import, parse_alone, rate};
+use crate::import::{self, Setup, float, folder_bytes, fresh_import, parse_alone, rate};
 use crate::{Bench, node::Node};
 
 /// Where it speaks the Electrum protocol, on the loopback interface.
@@ -35,7 +35,8 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
         let mut rounds = Vec::new();
         for _ in 0..count {
             let theirs = index_with(&program, &theirs_folder, bench.chain.height)?;
-            let ours = fresh_import(bench, &data, setup)?;
+            // As the program is without a word about memory.
+            let ours = fresh_import(bench, &data, Setup { memory_mib: None, ..setup })?;
             rounds.push((theirs, ours.seconds_to_tip, ours.seconds - ours.seconds_to_tip));
         }
         let mut sorted = rounds.clone();

@@ -25,7 +25,7 @@ use crate::{Bench, chain};
 use xtask::process::{Failure, Outcome, typed};
 
 /// Ceiling of the index in these runs, in MiB.
-pub(crate) const MEMORY_MIB: u64 = 1024;
+const MEMORY_MIB: u64 = 1024;
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 
 /// Results of one run of the program.
@@ -51,11 +51,13 @@ pub(crate) enum Commits {
     BlockByBlock,
 }
 
-/// What is indexed, and how it commits.
+/// What is indexed, how it commits, and in how much memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setup {
     pub(crate) modules: Modules,
     pub(crate) commits: Commits,
+    /// `None`: as much as the program takes by itself on this machine.
+    pub(crate) memory_mib: Option<u64>,
 }
 
 /// Which modules are on.
@@ -68,11 +70,12 @@ pub(crate) enum Modules {
 }
 
 /// The default configuration of a first import.
-pub(crate) const DEFAULT: Setup = Setup { modules: Modules::Default, commits: Commits::SortedRuns };
+pub(crate) const DEFAULT: Setup =
+    Setup { modules: Modules::Default, commits: Commits::SortedRuns, memory_mib: Some(MEMORY_MIB) };
 /// The Bitcoin index alone, in the same way.
-pub(crate) const LEAN: Setup = Setup { modules: Modules::BitcoinAlone, commits: Commits::SortedRuns };
+pub(crate) const LEAN: Setup = Setup { modules: Modules::BitcoinAlone, ..DEFAULT };
 /// The Bitcoin index alone, as it follows the tip.
-const LEAN_BY_BLOCK: Setup = Setup { modules: Modules::BitcoinAlone, commits: Commits::BlockByBlock };
+const LEAN_BY_BLOCK: Setup = Setup { commits: Commits::BlockByBlock, ..LEAN };
 
 /// One import and the same command again on the finished index: start, comparison with the node, digest of all rows, stop.
 struct Measured {
@@ -246,8 +249,9 @@ pub(crate) fn config_file(bench: &Bench, data: &Path, setup: Setup) -> Outcome<P
         Modules::Default => "",
         Modules::BitcoinAlone => "[alkanes]\nenabled = false\n[ordinals]\nenabled = false\n",
     };
+    let memory = setup.memory_mib.map_or_else(String::new, |mib| format!("memory_mib = {mib}\n"));
     let text = format!(
-        "network = \"regtest\"\ndata_dir = \"{}\"\n{}[index]\nmemory_mib = {MEMORY_MIB}\nundo_blocks = 10\n\
+        "network = \"regtest\"\ndata_dir = \"{}\"\n{}[index]\n{memory}undo_blocks = 10\n\
          raw_transactions = \"node\"\naddress_search = false\n{import}\
          {modules}[gateway]\nlisten = \"127.0.0.1:{}\"\n",
         data.display(),

@@ -29,9 +29,6 @@ use crate::tables::{
 /// Transactions of a block from which on its numbers are remembered while its rows are written: below, starting a thread costs more.
 const BESIDE_MIN: usize = 500;
 
-/// Transactions whose numbers are written together.
-const TOGETHER: usize = 16;
-
 /// Memory of a module that is given none, bytes.
 const DEFAULT_MEMORY: usize = 16 << 20;
 
@@ -291,23 +288,19 @@ fn write_numbers<'a>(
     width: PrefixWidth,
     scripts: &mut BlockScripts<'a>,
 ) -> Result<(), ModuleError> {
-    let keys: Vec<_> = block.txids.iter().map(txid_key).collect();
-    for (some, first) in keys.chunks(TOGETHER).zip((first_number..).step_by(TOGETHER)) {
-        rows.fetch(&TRANSACTION_NUMBERS, some.iter().map(|key| &key[..]))?;
-        for (key, number) in some.iter().zip(first..) {
-            let mut value = Vec::new();
-            // A coinbase alone can repeat an id: what another transaction spends, no second one can. So nothing is looked for before it is written.
-            if number == first_number
-                && let Some(earlier) = rows.get(&TRANSACTION_NUMBERS, key)?
-            {
-                let numbers =
-                    decode_numbers(&earlier).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?;
-                withdraw_repeated_coinbase(block, &numbers.collect::<Vec<_>>(), rows, width, scripts)?;
-                value = earlier;
-            }
-            value.extend_from_slice(&number.to_be_bytes());
-            rows.put(&TRANSACTION_NUMBERS, key, &value)?;
+    for (index, (number, txid)) in (first_number..).zip(&block.txids).enumerate() {
+        let key = txid_key(txid);
+        let mut value = Vec::new();
+        // A coinbase alone can repeat an id: what another transaction spends, no second one can. So nothing is looked for before it is written.
+        if index == 0
+            && let Some(earlier) = rows.get(&TRANSACTION_NUMBERS, &key)?
+        {
+            let numbers = decode_numbers(&earlier).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?;
+            withdraw_repeated_coinbase(block, &numbers.collect::<Vec<_>>(), rows, width, scripts)?;
+            value = earlier;
         }
+        value.extend_from_slice(&number.to_be_bytes());
+        rows.put(&TRANSACTION_NUMBERS, &key, &value)?;
     }
     Ok(())
 }

@@ -86,21 +86,6 @@ impl ModuleWriter<'_> {
         }
     }
 
-    /// Current, `WriteOnce`: to be called before some tens of rows are put one after the other, whose keys are all over the table. The
-    /// processor then waits for the memory of all of them at the same time. Nothing else changes.
-    ///
-    /// # Errors
-    /// The table is of another kind or not one of the module.
-    pub fn fetch<'k>(&self, table: &Table, row_keys: impl Iterator<Item = &'k [u8]>) -> Result<(), StoreError> {
-        match &self.overlay.table(table)?.rows {
-            TableRows::Keyed(rows) => {
-                rows.fetch(table, row_keys);
-                Ok(())
-            }
-            _ => Err(wrong_kind(table, "fetch")),
-        }
-    }
-
     /// Current, Versioned: removes.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! Waiting rows of Current and `WriteOnce` tables.
 
 use std::any::Any;
-use std::hint::black_box;
 use std::mem;
 use std::sync::Arc;
 
@@ -302,12 +301,6 @@ impl KeyedRows {
         }
     }
 
-    /// Reads the memory that writes of the keys look into, so that the processor waits for all of them at the same time.
-    pub(crate) fn fetch<'k>(&self, table: &Table, row_keys: impl Iterator<Item = &'k [u8]>) {
-        let touch = |row_key| key::with_plain(table, row_key, |key| self.newest.slots.touch(key));
-        black_box(row_keys.fold(false, |found, row_key| found | touch(row_key)));
-    }
-
     /// Sets (`Some`) or removes (`None`) a row in the open block.
     pub(crate) fn write(
         &mut self,
@@ -350,14 +343,18 @@ impl KeyedRows {
                 self.dirty.push((slot, Before::Below(Lookup::Absent)));
                 Some(false)
             } else {
-                let before = self.read.get_mut().remove(key);
-                let stored = match before {
-                    Lookup::Unknown => None,
-                    Lookup::Absent => Some(false),
-                    Lookup::Present(_) => Some(true),
-                };
-                self.dirty.push((slot, Before::Below(before)));
-                stored
+                // Each is pushed where it is known: one that is put together first is waited for when it is copied.
+                match self.read.get_mut().remove(key) {
+                    Lookup::Unknown => {
+                        self.dirty.push((slot, Before::Below(Lookup::Unknown)));
+                        None
+                    }
+                    found => {
+                        let stored = Some(found != Lookup::Absent);
+                        self.dirty.push((slot, Before::Below(found)));
+                        stored
+                    }
+                }
             };
             let key_at = layer.content.len();
             layer.content.extend_from_slice(key);

@@ -184,13 +184,6 @@ impl SlotIndex {
         found
     }
 
-    /// Reads the memory where the slot of a key is looked for. What it returns says nothing.
-    pub(super) fn touch(&self, key: &[u8]) -> bool {
-        let find =
-            |by_key: &HashTable<u32>| by_key.find(self.hashing.hash_one(key), |slot| *slot == self.len).is_some();
-        self.by_key.as_ref().is_some_and(find)
-    }
-
     /// The slot of a key, a new one when it has none or there is no map by key; returns whether it is new. Slots are numbered in
     /// order, from 0.
     pub(super) fn add<'a>(&mut self, key: &[u8], key_of: impl Fn(u32) -> &'a [u8]) -> (u32, bool) {
