@@ -7,6 +7,12 @@ const LINE: usize = 64;
 const COUNTERS: usize = 2 * LINE;
 /// Prefixes whose lines are fetched from memory together.
 const TOGETHER: usize = 16;
+/// Least lines of a sketch that may have as many: half a MiB.
+const LINES_MIN: usize = 8192;
+/// How many times larger a sketch becomes, as a power of two.
+const GROWTH_BITS: u32 = 2;
+/// Prefixes for each line from which on a sketch grows: by then a counter in eight is not zero.
+const FULL: usize = 8;
 /// The most that a counter holds: so many or more.
 const COUNT_MAX: u8 = 15;
 
@@ -19,8 +25,12 @@ const COUNT_MAX: u8 = 15;
 /// in the middle of a chain has no bounds, and looks.
 #[derive(Debug)]
 pub(super) struct HistoryBounds {
+    /// Empty until block 0; grows with the prefixes, so that a short chain touches little memory.
     counters: Vec<u8>,
-    lines: u64,
+    /// Prefixes that were counted first with the lesser of their counters at zero.
+    prefixes: usize,
+    /// Lines at first, and how many times they can become more.
+    size: (usize, u32),
     /// Blocks from 0 on that were counted; `None` when one was missed.
     counted: Option<u32>,
     /// Random key, so that an attacker cannot choose prefixes that share counters.
@@ -28,10 +38,12 @@ pub(super) struct HistoryBounds {
 }
 
 impl HistoryBounds {
-    /// Takes about `bytes` of memory once block 0 comes, and none otherwise.
+    /// Takes at most `bytes` of memory, and a quarter more while it grows, once block 0 comes, and none otherwise.
     pub(super) fn new(bytes: usize) -> Self {
-        let lines = (bytes / LINE).max(1) as u64;
-        Self { counters: Vec::new(), lines, counted: Some(0), key: RandomState::new().hash_one(0_u64) }
+        let lines_max = (bytes / LINE).max(1);
+        let growths = (1..).take_while(|growths| lines_max >> (growths * GROWTH_BITS) >= LINES_MIN).last().unwrap_or(0);
+        let size = (lines_max >> (growths * GROWTH_BITS), growths);
+        Self { counters: Vec::new(), prefixes: 0, size, counted: Some(0), key: RandomState::new().hash_one(0_u64) }
     }
 
     /// To be called before a block's outputs are counted.
@@ -40,7 +52,7 @@ impl HistoryBounds {
         if self.counted.is_none() {
             self.counters = Vec::new();
         } else if self.counters.is_empty() {
-            self.counters = vec![0; self.lines as usize * LINE];
+            self.counters = vec![0; self.size.0 * LINE];
         }
     }
 
@@ -54,6 +66,7 @@ impl HistoryBounds {
         if self.counters.is_empty() {
             return vec![false; outputs.len()];
         }
+        self.grow(outputs.len());
         let mut are_below = Vec::with_capacity(outputs.len());
         for some in outputs.chunks(TOGETHER) {
             // Each is in another line of memory. One after the other the processor waits for all of them at a time.
@@ -67,6 +80,20 @@ impl HistoryBounds {
         are_below
     }
 
+    /// Makes the sketch larger while it would be fuller than [`FULL`] with so many `more` prefixes, as far as it may. The lines of a larger
+    /// one are pieces of those of a smaller one, and each begins with all that its line has counted.
+    fn grow(&mut self, more: usize) {
+        while self.prefixes + more > self.counters.len() / LINE * FULL
+            && let Some(left) = self.size.1.checked_sub(1)
+        {
+            let mut larger = Vec::with_capacity(self.counters.len() << GROWTH_BITS);
+            for line in self.counters.chunks(LINE) {
+                (0..1 << GROWTH_BITS).for_each(|_| larger.extend_from_slice(line));
+            }
+            (self.counters, self.size.1) = (larger, left);
+        }
+    }
+
     /// `outputs` more pay scripts of the prefix.
     fn add(&mut self, prefix: [u8; 8], outputs: usize) {
         if outputs == 0 {
@@ -74,6 +101,7 @@ impl HistoryBounds {
         }
         let counters = self.counters_of(prefix);
         let least = counters.map(|at| self.get(at)).into_iter().min().unwrap_or_default();
+        self.prefixes += usize::from(least == 0);
         let bound = u8::try_from(outputs).map_or(COUNT_MAX, |outputs| least.saturating_add(outputs).min(COUNT_MAX));
         for at in counters {
             let shift = at % 2 * 4;
@@ -100,7 +128,8 @@ impl HistoryBounds {
     fn counters_of(&self, prefix: [u8; 8]) -> [usize; 2] {
         let product = u128::from(self.key ^ u64::from_le_bytes(prefix)) * 0x9e37_79b9_7f4a_7c15_u128;
         let hash = (product >> 64) as u64 ^ product as u64;
-        let line = ((u128::from(hash) * u128::from(self.lines)) >> 64) as usize * COUNTERS;
+        let lines = self.counters.len() / LINE;
+        let line = ((u128::from(hash) * lines as u128) >> 64) as usize * COUNTERS;
         let first = hash as usize % COUNTERS;
         // Another one of the same line.
         let second = (first + 1 + (hash as usize / COUNTERS) % (COUNTERS - 1)) % COUNTERS;
@@ -164,6 +193,29 @@ mod tests {
         late.begin_block(1);
         assert_eq!(late.count(&[([7; 8], 1)], 32), [false]);
         assert!(!late.is_below([8; 8], u8::MAX), "block 0 was not counted");
+    }
+
+    #[test]
+    fn bounds_hold_while_the_sketch_grows_and_it_grows_only_with_its_prefixes() {
+        const MOST: usize = 16 * LINES_MIN * LINE;
+        let mut bounds = HistoryBounds::new(MOST);
+        bounds.begin_block(0);
+        let prefix = |number: usize| (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+        // A tenth has too many transactions.
+        let outputs = |number: usize| if number.is_multiple_of(10) { 15 } else { 1 };
+        let mut sizes = vec![bounds.counters.len()];
+        let all: Vec<usize> = (0..LINES_MIN * FULL * 5).collect();
+        for some in all.chunks(1000) {
+            let counted: Vec<_> = some.iter().map(|number| (prefix(*number), outputs(*number))).collect();
+            let are_below = bounds.count(&counted, 32);
+            assert!(some.iter().zip(are_below).all(|(number, is_below)| !is_below || outputs(*number) == 1));
+            sizes.push(bounds.counters.len());
+        }
+        assert!(all.iter().all(|number| outputs(*number) == 1 || !bounds.is_below(prefix(*number), 32)));
+        let spared = all.iter().filter(|number| bounds.is_below(prefix(**number), 32)).count();
+        assert!(spared * 10 > all.len() * 8, "{spared}");
+        sizes.dedup();
+        assert_eq!(sizes, [MOST / 16, MOST / 4, MOST]);
     }
 
     #[test]
