@@ -41,7 +41,7 @@ impl HistoryBounds {
     /// Takes at most `bytes` of memory, and a quarter more while it grows, once block 0 comes, and none otherwise.
     pub(super) fn new(bytes: usize) -> Self {
         let lines_max = (bytes / LINE).max(1);
-        let growths = (1..).take_while(|growths| lines_max >> (growths * GROWTH_BITS) >= LINES_MIN).last().unwrap_or(0);
+        let growths = (lines_max / LINES_MIN).checked_ilog2().unwrap_or(0) / GROWTH_BITS;
         let size = (lines_max >> (growths * GROWTH_BITS), growths);
         Self { counters: Vec::new(), prefixes: 0, size, counted: Some(0), key: RandomState::new().hash_one(0_u64) }
     }
