@@ -175,15 +175,18 @@ impl VersionedRows {
                 rows.push(VersionedRow { stem_at, stem_len, ended: NONE, open: NONE });
                 self.held.insert(stem);
             }
-            let open = &mut rows[slot as usize].open;
-            if *open == NONE {
-                *open = self.open.len() as u32;
-                self.open.push(OpenVersion { slot, stored: Vec::with_capacity(1 + value.map_or(0, <[u8]>::len)) });
-            }
-            let stored = &mut self.open[*open as usize].stored;
-            stored.clear();
+            // What it replaces is dropped, so that a row that was long once in the block is not kept as long.
+            let mut stored = Vec::with_capacity(1 + value.map_or(0, <[u8]>::len));
             stored.push(if value.is_some() { PRESENT } else { REMOVED });
             stored.extend_from_slice(value.unwrap_or_default());
+            let open = &mut rows[slot as usize].open;
+            match self.open.get_mut(*open as usize) {
+                Some(written) => written.stored = stored,
+                None => {
+                    *open = self.open.len() as u32;
+                    self.open.push(OpenVersion { slot, stored });
+                }
+            }
         });
     }
 
@@ -296,7 +299,8 @@ impl VersionedRows {
     pub(super) fn bytes(&self) -> u64 {
         let Layer { content, rows, versions, .. } = &self.newest;
         let open: usize = self.open.iter().map(|open| open.stored.len()).sum();
-        (content.len() + size_of_val(&versions[..]) + open) as u64 + rows.len() as u64 * VERSIONED_OVERHEAD
+        (content.len() + size_of_val(&versions[..]) + size_of_val(&self.open[..]) + open) as u64
+            + rows.len() as u64 * VERSIONED_OVERHEAD
     }
 }
 
@@ -326,5 +330,31 @@ impl RunPart for VersionedPart {
                 each(&key, Some(stored))
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ModuleId, Placement, TableKind};
+
+    const TABLE: Table = Table {
+        module: ModuleId(4),
+        id: 3,
+        name: "versions",
+        kind: TableKind::Versioned,
+        placement: Placement::Ordered,
+    };
+
+    #[test]
+    fn a_row_that_was_long_once_in_a_block_takes_and_counts_what_its_last_value_does() {
+        let mut rows = VersionedRows::default();
+        for len in [1 << 20, 3, 0] {
+            rows.write(&TABLE, b"row", Some(&vec![7; len]));
+            assert!((len..len + 200).contains(&(rows.bytes() as usize)), "{len}: {}", rows.bytes());
+        }
+        assert_eq!((rows.open_rows(), rows.open[0].stored.capacity()), (1, 1));
+        rows.abandon_block();
+        assert_eq!((rows.open_rows(), rows.newest.rows[0].open), (0, NONE));
     }
 }
