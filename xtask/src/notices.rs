@@ -80,7 +80,8 @@ fn linked(root: &Path, features: &str, host: &str) -> Outcome<BTreeSet<String>> 
 fn crates(root: &Path, features: &str, host: &str) -> Outcome<BTreeMap<String, Crate>> {
     let mut metadata = Command::new("cargo");
     metadata.current_dir(root).args(["metadata", "--format-version", "1", "--locked", "--offline"]);
-    metadata.args(["--filter-platform", host, "--features", &format!("paraffin/{features}")]);
+    let features: Vec<_> = features.split(',').map(|feature| format!("paraffin/{feature}")).collect();
+    metadata.args(["--filter-platform", host, "--features", &features.join(",")]);
     let listing: Value = serde_json::from_str(&capture(&mut metadata)?)
         .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
     let text = |package: &Value, key: &str| package[key].as_str().unwrap_or_default().to_owned();

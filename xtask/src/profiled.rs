@@ -11,7 +11,7 @@ use crate::process::{Failure, Outcome, answers, capture, run};
 use crate::repository;
 
 /// Features of packaged programs.
-pub const FEATURES: &str = "cluster";
+pub const FEATURES: &str = "cluster,machine-code";
 /// The profile in the root manifest.
 const PROFILE: &str = "dist";
 /// What separates flags in `CARGO_ENCODED_RUSTFLAGS`.

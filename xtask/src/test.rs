@@ -18,7 +18,8 @@ use xtask::debian;
 use xtask::process::{self, Failure, Outcome, capture};
 
 /// Features of the program that the default build lacks; they bring those of the crates below it.
-pub(crate) const FEATURES: &str = "paraffin/cluster,paraffin/hosted,paraffin/otel,paraffin/parquet";
+pub(crate) const FEATURES: &str =
+    "paraffin/cluster,paraffin/hosted,paraffin/machine-code,paraffin/otel,paraffin/parquet";
 
 /// How much is done.
 pub(crate) enum Scope {

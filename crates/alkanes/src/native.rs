@@ -142,7 +142,8 @@ impl Engine for NativeEngine {
             None => self.process_all(block, &mut world)?,
             Some(series) => {
                 let (parameters, codes, builtins) = (&self.parameters, &*self.codes, &*self.builtins);
-                let run = Run { parameters, height, series, codes, builtins };
+                let is_eager = self.speculating.is_eager;
+                let run = Run { parameters, height, series, codes, builtins, is_eager };
                 self.speculating.beside(&queue, run, || {
                     world.speculation = Some(Speculation::new(&self.speculating, series, &queue, run));
                     self.process_all(block, &mut world)

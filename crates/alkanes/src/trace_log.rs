@@ -111,6 +111,13 @@ impl Omission {
 }
 
 impl TraceRecorder {
+    /// Whether both have recorded the same, and all of it.
+    #[cfg(feature = "machine-code")]
+    pub(crate) fn is_equal(&self, other: &Self) -> bool {
+        let recorded = |it: &Self| (it.count, it.bytes, it.status, it.rest.is_none());
+        self.events == other.events && recorded(self) == recorded(other) && self.rest.is_none()
+    }
+
     /// Whether the events no longer fit.
     pub(crate) const fn is_over(&self) -> bool {
         self.rest.is_some()

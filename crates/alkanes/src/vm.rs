@@ -18,6 +18,8 @@ mod guard;
 mod host;
 mod instance;
 mod limits;
+#[cfg(feature = "machine-code")]
+mod machine_code;
 mod memory_section;
 mod module_size;
 mod precompile;
@@ -34,6 +36,8 @@ pub(crate) use block_codes::BlockCodes;
 pub use builtins::{Builtins, BuiltinsError, ReleasedModule};
 pub use cache::CodeCache;
 pub(crate) use cache::PackedCode;
+#[cfg(all(test, feature = "machine-code"))]
+pub(crate) use cache::{Code, Compiled};
 pub use simulate::{
     META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, deploy_builtins, meta, simulate, simulate_within,
 };

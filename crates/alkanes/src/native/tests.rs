@@ -175,8 +175,56 @@ fn compare(seed: u64, parameters: Parameters, from: Height, blocks: u32, threads
         succeeded += ends.filter(|end| matches!(end, TraceEvent::Exit { status: TraceStatus::Success, .. })).count();
         state.0.extend(expected.writes);
     }
+    #[cfg(feature = "machine-code")]
+    for name in ["genesis-token", "counter", "free-mint", "probe"] {
+        let counts = machine_code(&ahead, name).machine.counts();
+        assert!(!counts.is_refused, "seed {seed}, {name}: {counts:?}");
+    }
     let (taken, missed) = ahead.speculation_counts();
     (taken, missed, succeeded)
+}
+
+/// A contract as the engine runs it.
+#[cfg(feature = "machine-code")]
+fn machine_code(engine: &NativeEngine, name: &str) -> Arc<crate::vm::Compiled> {
+    engine.codes.compile(&crate::vm::Code::new(wasm(name))).unwrap()
+}
+
+#[cfg(feature = "machine-code")]
+#[test]
+fn attempts_are_made_as_machine_code() {
+    let parameters = Parameters::of(Network::Regtest);
+    let kinds: [(_, _, &[u128]); 4] = [
+        ("counter", COUNTER, &[1, 5]),
+        ("probe", PROBE, &[34, 20, 100]),
+        ("probe", PROBE, &[31, 1]),
+        ("probe", PROBE, &[60, 9]),
+    ];
+    for (name, target, inputs) in kinds {
+        let block = messages(10, std::iter::repeat_n(message(target, inputs), 40));
+        let expected = engine(parameters, 0).run_block(10, &block, &state()).unwrap();
+        let mut ahead = eager(parameters, 0);
+        assert_eq!(ahead.run_block(10, &block, &state()).unwrap(), expected, "{name}");
+        let counts = machine_code(&ahead, name).machine.counts();
+        assert!(counts.checked >= 15 && counts.failures == 0 && !counts.is_refused, "{name}: {counts:?}");
+        let (taken, missed) = ahead.speculation_counts();
+        assert!(taken >= 30 && missed <= 1, "{name}: {taken} attempts taken, {missed} missed");
+    }
+}
+
+/// The interpreter runs beside, finds the difference, and its result is the one that counts.
+#[cfg(feature = "machine-code")]
+#[test]
+fn machine_code_that_does_something_else_is_found_and_not_used_again() {
+    let parameters = Parameters::of(Network::Regtest);
+    let block = messages(10, std::iter::repeat_n(message(COUNTER, &[1, 5]), 40));
+    let expected = engine(parameters, 0).run_block(10, &block, &state()).unwrap();
+    // Every other attempt is made by both, so that the first is: it is found before one is taken.
+    let mut ahead = eager(parameters, 0);
+    let compiled = machine_code(&ahead, "counter");
+    compiled.machine.set_dearer(&compiled);
+    assert_eq!(ahead.run_block(10, &block, &state()).unwrap(), expected);
+    assert!(compiled.machine.counts().is_refused);
 }
 
 #[test]

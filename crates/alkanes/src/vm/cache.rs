@@ -52,9 +52,17 @@ pub(crate) struct Compiled {
     pub(crate) start_work: u64,
     /// The module that was compiled, unless it is long.
     code: Option<Box<[u8]>>,
+    #[cfg(feature = "machine-code")]
+    pub(crate) machine: super::machine_code::Slot,
 }
 
 impl Compiled {
+    /// The module that was compiled, unless it is long.
+    #[cfg(feature = "machine-code")]
+    pub(super) fn code(&self) -> Option<&[u8]> {
+        self.code.as_deref()
+    }
+
     /// The same in an engine of its own: threads that run one module wait for each other at every function that it calls. `None` of a long
     /// module.
     pub(crate) fn copied(&self) -> Option<Self> {
@@ -290,5 +298,13 @@ fn compile_exactly(code: &[u8]) -> Result<Compiled, wasmi::Error> {
     let start_work = start_work(code);
     let imports = imported_by(&module);
     let code = (code.len() <= COPIED_LEN_MAX_BYTES).then(|| code.into());
-    Ok(Compiled { engine, module, imports, start_work, code })
+    Ok(Compiled {
+        engine,
+        module,
+        imports,
+        start_work,
+        code,
+        #[cfg(feature = "machine-code")]
+        machine: super::machine_code::Slot::default(),
+    })
 }

@@ -3,7 +3,7 @@
 use paraffin_primitives::AlkaneId;
 
 use super::balances;
-use super::host::{Guest, charge, read, remaining, set_remaining};
+use super::host::{Guest, charge, read};
 use super::instance;
 use super::precompile;
 use super::resolve::{self, Resolved};
@@ -57,7 +57,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
     // Every end of this call replaces it; kept until then, it would stand beside that of each call below.
     guest.data_mut().returndata = Returndata::default();
     // The callee may make calls in its turn, so counting at the end alone would be too late for nested calls.
-    let fuel_left = remaining(guest);
+    let fuel_left = guest.fuel;
     guest.data_mut().count_touched(fuel_left);
     let request = match prepare(guest, pointers) {
         Ok(request) => request,
@@ -97,7 +97,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
                 return Ok(fail(guest, &text, 0));
             }
             // The caller lives on, but everything that it had is used up.
-            set_remaining(guest, 0);
+            guest.fuel = 0;
             Ok(report_failure(guest, &text, fuel))
         }
     }
@@ -128,7 +128,7 @@ fn prepare(guest: &mut Guest<'_, '_, '_, '_>, pointers: &Pointers) -> Result<Req
 /// The call inside its layer (protocol B11.4 to B11.9).
 fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> Result<i32, Failure> {
     let Request { cellpack, parcel, storage } = request;
-    let left = remaining(guest);
+    let left = guest.fuel;
     let host = guest.data_mut();
     let session = &mut *host.session;
     let store_byte_fuel = session.world.parameters.store_byte_fuel(session.height);
@@ -158,7 +158,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     };
     charge(guest, fuel)?;
 
-    let fuel = remaining(guest);
+    let fuel = guest.fuel;
     let host = guest.data_mut();
     let session = &mut *host.session;
     let reported_fuel = session.reported_fuel(fuel);
@@ -180,7 +180,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
         session.world.state.work.add(session.burnt_fuel);
         return Err(Stop::overflow().into());
     };
-    set_remaining(guest, left);
+    guest.fuel = left;
     let (response, data) = outcome.response.into_parts();
     let session = &mut *guest.data_mut().session;
     store(&mut session.world.state, child_myself, response.storage.clone())?;

@@ -13,7 +13,7 @@ use super::session::{Frame, Session};
 use super::stop::Stop;
 use super::wire::{REVERT_SELECTOR, RawResponse, array_buffer};
 use crate::Halt;
-use crate::work::cost;
+use crate::work::{Work, cost};
 
 /// Bytes of a page of WebAssembly.
 const PAGE_LEN_BYTES: usize = 64 << 10;
@@ -22,6 +22,19 @@ const PAGE_LEN_BYTES: usize = 64 << 10;
 pub(crate) struct Outcome {
     pub(crate) response: RawResponse,
     pub(crate) fuel_used: u64,
+}
+
+impl Outcome {
+    /// That of a call with `fuel`, of which so much is left.
+    ///
+    /// # Errors
+    /// The sum of fuel overflows.
+    pub(super) fn of(response: RawResponse, fuel: u64, left: u64, store_byte_fuel: u64) -> Result<Self, Stop> {
+        let used_by_code = fuel.checked_sub(left);
+        let used_by_storage = store_byte_fuel.checked_mul(response.storage_len());
+        let fuel_used = used_by_code.zip(used_by_storage).and_then(|(code, storage)| code.checked_add(storage));
+        Ok(Self { response, fuel_used: fuel_used.ok_or_else(Stop::overflow)? })
+    }
 }
 
 /// Runs `__execute` with `fuel`.
@@ -37,18 +50,34 @@ pub(crate) fn execute(
     let store_byte_fuel = session.world.parameters.store_byte_fuel(session.height);
     session.burnt_fuel = 0;
     let mut instance = Instance::new(session, frame, code, fuel)?;
-    let response = instance.call("__execute").and_then(|buffer| {
-        let work = &instance.store.data().session.world.state.work;
-        work.add_times(RawResponse::pairs_named(&buffer), cost::PAIR);
-        work.check()?;
-        RawResponse::parse(buffer)
-    });
-    instance.count_burnt(fuel);
+    let response =
+        instance.call("__execute").and_then(|buffer| parse(&instance.store.data().session.world.state.work, buffer));
+    let left = instance.fuel();
+    instance.store.data_mut().count_burnt(fuel, left);
     let response = instance.settle(response)?;
-    let used_by_code = fuel.checked_sub(instance.fuel());
-    let used_by_storage = store_byte_fuel.checked_mul(response.storage_len());
-    let fuel_used = used_by_code.zip(used_by_storage).and_then(|(code, storage)| code.checked_add(storage));
-    Ok(Outcome { response, fuel_used: fuel_used.ok_or_else(Stop::overflow)? })
+    Outcome::of(response, fuel, left, store_byte_fuel)
+}
+
+/// Reads the answer of `__execute`.
+///
+/// # Errors
+/// It is malformed, or the work ends here.
+pub(super) fn parse(work: &Work, answer: Vec<u8>) -> Result<RawResponse, Stop> {
+    work.add_times(RawResponse::pairs_named(&answer), cost::PAIR);
+    work.check()?;
+    RawResponse::parse(answer)
+}
+
+/// The limits of an instance that is started now, which is counted.
+///
+/// # Errors
+/// The work ends here, or something else ends the message.
+pub(super) fn limits_of(session: &Session<'_, '_>, code: &Compiled, fuel: u64) -> Result<InstanceLimits, Stop> {
+    let state = &session.world.state;
+    state.work.add(cost::INSTANCE + code.start_work);
+    state.check_limits()?;
+    let bytes_left = session.instance_bytes_left.min(state.memory_left());
+    Ok(InstanceLimits::new(bytes_left, fuel, session.table_weight, state.work.left()))
 }
 
 /// Runs `__meta` with `fuel`: a description of the contract, usually JSON (protocol B9).
@@ -73,11 +102,7 @@ struct Instance<'h, 's, 'w> {
 impl<'h, 's, 'w> Instance<'h, 's, 'w> {
     fn new(session: &'h mut Session<'s, 'w>, frame: Frame, code: &Arc<Compiled>, fuel: u64) -> Result<Self, Stop> {
         let code_id = frame.code;
-        session.world.state.work.add(cost::INSTANCE + code.start_work);
-        session.world.state.check_limits()?;
-        let bytes_left = session.instance_bytes_left.min(session.world.state.memory_left());
-        let work_left = session.world.state.work.left();
-        let limits = InstanceLimits::new(bytes_left, fuel, session.table_weight, work_left);
+        let limits = limits_of(session, code, fuel)?;
         let mut store = Store::new(&code.engine, Host::new(session, frame, limits));
         store.limiter(|host| &mut host.limits);
         store.set_fuel(fuel).expect("engines are made with fuel");
@@ -109,15 +134,6 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         let answer = array_buffer(self.memory.data(&self.store), pointer)?;
         self.store.data().session.world.state.work.add_copied_anew(answer.len());
         Ok(answer.to_vec())
-    }
-
-    /// Counts the fuel used of `fuel`, and the pages that the call can have touched with it.
-    fn count_burnt(&mut self, fuel: u64) {
-        let left = self.fuel();
-        let host = self.store.data_mut();
-        host.count_touched(left);
-        host.session.was_refused_growth |= host.limits.has_refused();
-        host.session.burnt_fuel = fuel.saturating_sub(left);
     }
 
     /// The outcome of the call, with the text of the reference (protocol B9).

@@ -110,6 +110,7 @@ impl<'b> Reader<'b> {
 /// Pairs of a storage map as ranges of its buffer, sorted by key, each key once: the last one written.
 ///
 /// A contract can name millions of pairs for nothing: they become keys and values only when they have been paid for.
+#[derive(PartialEq)]
 pub(crate) struct Pairs {
     ranges: Vec<(Range<usize>, Range<usize>)>,
 }
@@ -141,6 +142,7 @@ impl Pairs {
 }
 
 /// The answer of `__execute`, before its storage is charged (protocol B9).
+#[derive(PartialEq)]
 pub(crate) struct RawResponse {
     pub(crate) data: ReturnedData,
     alkanes: Vec<Transfer>,
@@ -148,6 +150,7 @@ pub(crate) struct RawResponse {
 }
 
 /// The data of a response: the end of what the contract wrote, which can be all of its memory and is copied out of it once.
+#[derive(PartialEq)]
 pub(crate) struct ReturnedData {
     buffer: Vec<u8>,
     start: usize,

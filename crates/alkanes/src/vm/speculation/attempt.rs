@@ -3,6 +3,8 @@ use std::sync::Arc;
 use super::super::cache::Compiled;
 use super::super::guard::guarded;
 use super::super::instance::{Outcome, execute};
+#[cfg(feature = "machine-code")]
+use super::super::machine_code::{self, Runner, Slot};
 use super::super::session::{Frame, Session};
 use super::{Job, Series};
 use crate::state::{Read, RecordedReads};
@@ -28,6 +30,9 @@ pub(crate) struct Run<'a> {
     pub(crate) series: &'a Series<'a>,
     pub(crate) codes: &'a CodeCache,
     pub(crate) builtins: &'a Builtins,
+    /// Contracts are compiled at once: tests so run all of them as machine code.
+    #[cfg_attr(not(feature = "machine-code"), allow(dead_code))]
+    pub(crate) is_eager: bool,
 }
 
 /// A message that was run before its turn.
@@ -54,7 +59,42 @@ impl Run<'_> {
         attempt.map(Box::new)
     }
 
+    #[cfg(not(feature = "machine-code"))]
     fn attempt_unguarded(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
+        self.interpreted(job, code)
+    }
+
+    /// Runs it as machine code, where the contract is compiled.
+    #[cfg(feature = "machine-code")]
+    fn attempt_unguarded(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
+        let slot = &job.code.machine;
+        let compiled = |machine| {
+            self.run(job, |session, frame| machine_code::execute(session, frame, &job.code, machine, job.fuel))
+        };
+        match Slot::runner(&job.code, self.is_eager) {
+            Runner::Interpreter => self.interpreted(job, code),
+            Runner::Machine(machine) => compiled(machine).or_else(|| {
+                let interpreted = self.interpreted(job, code)?;
+                slot.note_failure();
+                Some(interpreted)
+            }),
+            Runner::Both(machine) => {
+                let interpreted = self.interpreted(job, code);
+                match (&interpreted, compiled(machine)) {
+                    (_, None) => {}
+                    (Some(interpreted), Some(compiled)) if compiled.is_equal(interpreted) => slot.note_equal(),
+                    _ => slot.refuse(),
+                }
+                interpreted
+            }
+        }
+    }
+
+    fn interpreted(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
+        self.run(job, |session, frame| execute(session, frame, code, job.fuel).ok())
+    }
+
+    fn run(&self, job: &Job, execute: impl FnOnce(&mut Session<'_, '_>, Frame) -> Option<Outcome>) -> Option<Attempt> {
         let message = &self.series.messages[job.position];
         let mut state = Overlay::new(&job.values);
         state.work = Work::of_block(WORK - TRANSACTION_WORK, MEMORY_BYTES);
@@ -68,7 +108,7 @@ impl Run<'_> {
         }
         let mut session = Session::message(&mut world, message.transaction, message.txid, message.vout);
         session.is_speculative = true;
-        let outcome = execute(&mut session, job.frame.clone(), code, job.fuel).ok()?;
+        let outcome = execute(&mut session, job.frame.clone())?;
         let (events, burnt_fuel) = (std::mem::take(&mut session.events), session.burnt_fuel);
         let (has_shown_fuel, was_refused) = (session.has_shown_fuel, session.was_refused_growth);
         let recorded = world.state.recorded_reads();
@@ -95,6 +135,19 @@ impl Run<'_> {
 }
 
 impl Attempt {
+    /// Whether both have done the same with the same fuel.
+    #[cfg(feature = "machine-code")]
+    fn is_equal(&self, other: &Self) -> bool {
+        let counts = |attempt: &Self| {
+            let Attempt { work, burnt_fuel, outcome, has_shown_fuel, .. } = attempt;
+            (*work, *burnt_fuel, outcome.fuel_used, *has_shown_fuel)
+        };
+        counts(self) == counts(other)
+            && self.reads == other.reads
+            && self.events.is_equal(&other.events)
+            && self.outcome.response == other.outcome.response
+    }
+
     /// Takes the attempt as the result of its message, whose turn it is: does to the state and to the counts what running it would.
     /// Returns what it has read, too. `None` where it could have ended otherwise now; then nothing was done.
     pub(super) fn take(
