@@ -19,7 +19,18 @@ const NAMES: [&str; 6] = ["licen", "copying", "copyright", "notice", "unlicense"
 /// Extensions of such files; none is allowed as well.
 const EXTENSIONS: [&str; 3] = ["txt", "md", "rst"];
 /// Crates whose licence text is in another crate of the same authors and repository.
-const SAME_TEXT: [(&str, &str); 1] = [("alloc-stdlib", "alloc-no-stdlib")];
+const SAME_TEXT: [(&str, &str); 10] = [
+    ("alloc-stdlib", "alloc-no-stdlib"),
+    ("cranelift-assembler-x64", "wasmtime"),
+    ("cranelift-assembler-x64-meta", "wasmtime"),
+    ("cranelift-bitset", "wasmtime"),
+    ("cranelift-isle", "wasmtime"),
+    ("cranelift-srcgen", "wasmtime"),
+    ("pulley-interpreter", "wasmtime"),
+    ("wasmtime-internal-component-util", "wasmtime"),
+    ("wasmtime-internal-core", "wasmtime"),
+    ("wasmtime-internal-jit-icache-coherence", "wasmtime"),
+];
 /// Crates without a text of which nothing is in the program: macros that the compiler evaluates.
 const NOT_IN_PROGRAM: [&str; 1] = ["hex_lit"];
 /// Licences that ask for no notice.

@@ -63,6 +63,22 @@ impl Compiled {
         self.code.as_deref()
     }
 
+    /// Counts a run by the interpreter of a message that could have been run before its turn.
+    #[cfg_attr(not(feature = "machine-code"), allow(clippy::unused_self))]
+    pub(super) fn count_run(self: &Arc<Self>) {
+        #[cfg(feature = "machine-code")]
+        super::machine_code::Slot::count_run(self);
+    }
+
+    /// Whether attempts run it as machine code.
+    #[cfg_attr(not(feature = "machine-code"), allow(clippy::unused_self))]
+    pub(super) fn is_machine_code(&self) -> bool {
+        #[cfg(feature = "machine-code")]
+        return self.machine.code().is_some();
+        #[cfg(not(feature = "machine-code"))]
+        false
+    }
+
     /// The same in an engine of its own: threads that run one module wait for each other at every function that it calls. `None` of a long
     /// module.
     pub(crate) fn copied(&self) -> Option<Self> {

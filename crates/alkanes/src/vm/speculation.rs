@@ -61,6 +61,8 @@ pub(crate) struct Speculating {
     copies: Vec<Mutex<Option<CopiedCode>>>,
     /// Attempts that no other thread has begun are made in the turn of their message: tests so see all of them.
     pub(crate) is_eager: bool,
+    /// Attempts are made without further threads: as machine code they are quicker than messages in their turn.
+    is_worth_it_alone: bool,
 }
 
 /// A module, and a copy that one thread alone runs.
@@ -79,17 +81,19 @@ impl Speculating {
     /// As many threads as this machine has further cores, three at most.
     pub(crate) fn by_cores() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self::with(cores.saturating_sub(1).min(THREADS_MAX), SERIES_LEN_MIN)
+        let is_worth_it_alone = cfg!(feature = "machine-code");
+        Self { is_worth_it_alone, ..Self::with(cores.saturating_sub(1).min(THREADS_MAX), SERIES_LEN_MIN) }
     }
 
     /// `threads` beside the engine's own, 0 for none, for series of so many messages and more.
     pub(crate) fn with(threads: usize, series_len_min: usize) -> Self {
-        Self { series_len_min, copies: (0..threads).map(|_| Mutex::default()).collect(), is_eager: false }
+        let copies = (0..threads).map(|_| Mutex::default()).collect();
+        Self { series_len_min, copies, is_eager: false, is_worth_it_alone: false }
     }
 
-    /// The longest series of equal messages of a block, where there are threads and it is long enough for them.
+    /// The longest series of equal messages of a block, where attempts are made and it is long enough for them.
     pub(crate) fn series<'b>(&self, block: &'b Block, txids: &'b [Txid]) -> Option<Series<'b>> {
-        if self.copies.is_empty() && !self.is_eager {
+        if self.copies.is_empty() && !self.is_eager && !self.is_worth_it_alone {
             return None;
         }
         Series::of(block, txids).filter(|series| series.messages.len() >= self.series_len_min)
@@ -207,7 +211,9 @@ impl<'a> Speculation<'a> {
         let incoming = frame.incoming.clone();
         if self.is_worth_it() && fuel <= FUEL_MAX {
             self.queue_after(position, session.world, &frame, code, fuel);
-            let taken = self.queue.take(position, self.is_eager, |job| self.run.attempt(job, &job.code));
+            // As machine code an attempt is quicker than the message in its turn, also on this thread.
+            let is_eager = self.is_eager || code.is_machine_code();
+            let taken = self.queue.take(position, is_eager, |job| self.run.attempt(job, &job.code));
             let is_ended = !matches!(taken, Taken::Nothing);
             let result = match taken {
                 Taken::Attempt(attempt) => attempt.take(session, &frame, code, fuel),
@@ -226,6 +232,7 @@ impl<'a> Speculation<'a> {
                 self.next = position + 1;
             }
         }
+        code.count_run();
         session.world.state.record_reads();
         let outcome = execute(session, frame, code, fuel);
         let recorded = session.world.state.recorded_reads();

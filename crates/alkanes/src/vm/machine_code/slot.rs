@@ -74,28 +74,33 @@ pub(crate) enum Runner<'m> {
 }
 
 impl Slot {
-    /// Who runs the next attempt of the contract. The one that makes it worth it has it compiled beside. `is_eager`, for tests: the first one
-    /// waits for that, and every other one is made by both.
+    /// Who runs the next attempt of the contract. `is_eager`, for tests: the first one has it compiled and waits, and every other one is made by both.
     pub(crate) fn runner(compiled: &Arc<Compiled>, is_eager: bool) -> Runner<'_> {
         let slot = &compiled.machine;
-        let runs = slot.runs.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         if is_eager {
             slot.machine.get_or_init(|| Counted::of(compiled));
-        } else if runs >= RUNS_MIN && slot.machine.get().is_none() {
+        }
+        let runs = Self::count_run(compiled);
+        let Some(machine) = slot.code() else { return Runner::Interpreter };
+        let is_first = slot.checked.load(Ordering::Relaxed) < CHECKED_FIRST && !is_eager;
+        let checked_each = if is_eager { 2 } else { CHECKED_EACH };
+        if is_first || runs % checked_each == 1 { Runner::Both(machine) } else { Runner::Machine(machine) }
+    }
+
+    /// Counts a run. The one that makes it worth it has the contract compiled beside.
+    pub(crate) fn count_run(compiled: &Arc<Compiled>) -> u32 {
+        let slot = &compiled.machine;
+        let runs = slot.runs.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        if runs >= RUNS_MIN && slot.machine.get().is_none() {
             compile_beside(compiled);
         }
-        match slot.machine.get() {
-            Some(Some(Counted(machine))) if !slot.is_refused.load(Ordering::Relaxed) => {
-                let is_first = slot.checked.load(Ordering::Relaxed) < CHECKED_FIRST;
-                let checked_each = if is_eager { 2 } else { CHECKED_EACH };
-                if is_first && !is_eager || runs % checked_each == 1 {
-                    Runner::Both(machine)
-                } else {
-                    Runner::Machine(machine)
-                }
-            }
-            _ => Runner::Interpreter,
-        }
+        runs
+    }
+
+    /// The machine code, where there is some that can be used.
+    pub(crate) fn code(&self) -> Option<&MachineCode> {
+        let Counted(machine) = self.machine.get()?.as_ref()?;
+        (!self.is_refused.load(Ordering::Relaxed)).then_some(machine)
     }
 
     #[cfg(test)]
