@@ -33,7 +33,8 @@ static BENCHES: [CrateBench; 12] = [
         asked: &[&["--bar", "snapshot"], &["--bar", "observe"], &["--bar", "deliveries"]],
         ..bench("mempool", "paraffin-surfaces", "mempool")
     },
-    bench("mints", "paraffin-alkanes", "mints"),
+    // As in packages.
+    CrateBench { features: "machine-code", ..bench("mints", "paraffin-alkanes", "mints") },
     bench("orderbook", "paraffin-orderbook", "ingest"),
     bench("ordinals", "paraffin-ordinals-index", "import"),
     bench("pages", "paraffin-indexer", "history_page"),

@@ -6,25 +6,25 @@ use std::time::Duration;
 use paraffin_primitives::Network;
 
 /// Offsets in the chain, in thousandths of its bytes, and the cost of a megabyte up to the next offset, in thousandths of the mean of the
-/// whole: `benches/results/2026-11-30-large-20-unseen.csv`, all modules, caches of 256 MiB.
+/// whole: `benches/results/2026-12-01-large-20-machine-code.csv`, all modules, `memory_mib = 3072`.
 const COSTS: [(u32, u32); 12] = [
-    (0, 539),
-    (100, 537),
-    (200, 666),
-    (300, 601),
-    (500, 600),
-    (700, 776),
-    (800, 1323),
-    (850, 1435),
-    (900, 2654),
-    (920, 3018),
-    (950, 3585),
-    (980, 5955),
+    (0, 736),
+    (100, 695),
+    (200, 663),
+    (300, 746),
+    (500, 596),
+    (700, 867),
+    (800, 1202),
+    (850, 1402),
+    (900, 2115),
+    (920, 2587),
+    (950, 3414),
+    (980, 4154),
 ];
 
-/// The mean cost of a megabyte is `A + B * ln(megabytes)` milliseconds, by that measurement (19,307 MB, 44.8 ms) and one of 2,898 MB
-/// (34.8 ms), with caches of 256 MiB.
-const MEAN_MS: (f64, f64) = (-7.346, 5.286);
+/// The mean cost of a megabyte is `A + B * ln(megabytes)` milliseconds, by that measurement (19,307 MB, 24.8 ms) and one of 2,898 MB
+/// (22.3 ms), beside a node that takes 2 ms.
+const MEAN_MS: (f64, f64) = (11.89, 1.304);
 /// Measured imports deviate by at most this share, and other machines are slower or faster: so a range is reported.
 const SPREAD: (f64, f64) = (0.7, 1.6);
 
@@ -85,7 +85,7 @@ mod tests {
 
     /// What the measured chain took up to a share of its bytes, by its own rows.
     fn measured() -> Vec<(f64, f64)> {
-        let rows = include_str!("../../../benches/results/2026-11-30-large-20-unseen.csv");
+        let rows = include_str!("../../../benches/results/2026-12-01-large-20-machine-code.csv");
         let rows = rows.lines().filter(|line| !line.starts_with('#') && !line.starts_with("seconds"));
         let rows: Vec<(f64, f64)> = rows
             .map(|line| {
