@@ -123,7 +123,7 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
 const OPTIONAL: [&str; 6] = ["async-nats", "opentelemetry_sdk", "parquet", "redis", "sqlx-postgres", "wasmtime"];
 
 /// Libraries that the features change, so that they are built twice, with the crates that need them.
-const BUILT_TWICE: [&str; 2] = ["sqlx", "sqlx-core"];
+const BUILT_TWICE: [&str; 3] = ["sqlx", "sqlx-core", "wasm-encoder"];
 
 /// The default build: it compiles without the features that tests switch on and what they bring, and its `dev` keeps its contract.
 pub(super) fn smoke(root: &Path) -> Outcome {
