@@ -69,6 +69,7 @@ impl BlockCodes {
         work.add(ModuleSize::of(&code.bytes).compile_work);
         work.check()?;
         let compiled = codes.compile(code)?;
+        compiled.note_built_in();
         if codes.keeps() {
             self.builtins.insert(code.hash, compiled.clone());
         }

@@ -63,6 +63,13 @@ impl Compiled {
         self.code.as_deref()
     }
 
+    /// Notes that it is the code of a built-in contract.
+    #[cfg_attr(not(feature = "machine-code"), allow(clippy::unused_self))]
+    pub(super) fn note_built_in(&self) {
+        #[cfg(feature = "machine-code")]
+        self.machine.note_built_in();
+    }
+
     /// Counts a run by the interpreter of a message that could have been run before its turn.
     #[cfg_attr(not(feature = "machine-code"), allow(clippy::unused_self))]
     pub(super) fn count_run(self: &Arc<Self>) {

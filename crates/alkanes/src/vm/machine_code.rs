@@ -4,8 +4,9 @@
 //!  module ─▶ wasmi: instructions, fuel of each block ─▶ metering: module that counts this fuel ─▶ Cranelift ─▶ machine code
 //! ```
 //!
-//! Only messages that run before their turn are run so ([`super::speculation`]): whatever ends in another way than an answer is no
-//! attempt, and the message is run by wasmi in its turn.
+//! Only messages to built-in contracts that run before their turn are run so ([`super::speculation`]): whatever ends in another way than an
+//! answer is no attempt, and the message is run by wasmi in its turn. Contracts that anyone has deployed are left to wasmi, whose translation has
+//! defects that are part of the protocol and that a module can be made to meet.
 //!
 //! Invariants: an answer is that of wasmi, with the same reads, the same work and the same fuel; the first runs of a contract and one of
 //! some hundred later ones are made by both, and a contract for which they differ once is never run so again.
@@ -38,9 +39,6 @@ const INSTANCES_MAX: u32 = 16;
 
 /// Bytes of a memory; its limit is less ([`super::limits::MEMORY_LEN_MAX_BYTES`]).
 const MEMORY_LEN_MAX_BYTES: usize = 64 << 20;
-
-/// Bytes of a memory that stay with its slot and are cleared, instead of given back to the system.
-const RESIDENT_BYTES: usize = 512 << 10;
 
 /// Elements of the table of a module.
 const TABLE_ELEMENTS_MAX: usize = 10_000;
@@ -106,7 +104,9 @@ impl MachineCode {
     /// The same with other costs.
     fn with(compiled: &Compiled, change: fn(&mut [FunctionCosts])) -> Result<Self, String> {
         let code = compiled.code().ok_or("it is too long")?;
-        let mut costs = costs::costs_of(&compiled.engine).ok_or("its costs cannot be read")?;
+        // Of an engine of its own: while one prints what it holds, the calls of others wait.
+        let copy = compiled.copied().ok_or("it cannot be translated again")?;
+        let mut costs = costs::costs_of(&copy.engine).ok_or("its costs cannot be read")?;
         change(&mut costs);
         let metered = metering::metered(code, &costs).map_err(|unfit| unfit.to_string())?;
         let engine = engine().ok_or("this system does not have enough addresses")?;
@@ -176,10 +176,11 @@ fn configuration() -> Config {
         .max_tables_per_module(1)
         .max_memory_size(MEMORY_LEN_MAX_BYTES)
         .table_elements(TABLE_ELEMENTS_MAX)
-        .linear_memory_keep_resident(RESIDENT_BYTES)
         .table_keep_resident(TABLE_ELEMENTS_MAX * size_of::<usize>())
         .max_unused_warm_slots(INSTANCES_MAX)
-        .pagemap_scan(Enabled::Auto);
+        // Memories go back to the system. wasmtime's way to clear them looks for pages that are in memory: one that is swapped out or moved
+        // at that moment would stay as the call left it.
+        .pagemap_scan(Enabled::No);
     let mut config = Config::new();
     config
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))

@@ -17,12 +17,18 @@ pub(super) struct FunctionCosts {
     pub(super) registers: u32,
 }
 
-/// Before the fuel of a block, before the number of registers, and at the begin of a function.
-const FUEL: &str = "BlockFuel(";
-const REGISTERS: &str = "len_registers: ";
-const FUNCTION: &str = "CompiledFuncEntity {";
+/// What is looked for: the begin of a function, what stands before the fuel of a block, the number of registers and a register, and an instruction.
+const WORDS: [&str; 5] = ["CompiledFuncEntity {", "BlockFuel(", "len_registers: ", "Reg(", "BranchCmpFallback"];
+const FUNCTION: usize = 0;
+const FUEL: usize = 1;
+const REGISTERS: usize = 2;
+const REGISTER: usize = 3;
 
-/// Costs of all functions of the only module of an engine, in its order and without those that it imports.
+/// Highest register that is taken for what it says. wasmi lets registers overlap in functions with more than it can count.
+const REGISTER_MAX: u32 = 8_191;
+
+/// Costs of all functions of the only module of an engine, in its order and without those that it imports. `None` where wasmi's own translation
+/// does not do what the module says: branches that are too far for it (`BranchCmpFallback`) go elsewhere, and registers overlap where there are too many.
 pub(super) fn costs_of(engine: &Engine) -> Option<Vec<FunctionCosts>> {
     let mut reader = Reader::default();
     write!(reader, "{engine:?}").ok()?;
@@ -44,22 +50,26 @@ const WINDOW_BYTES: usize = 64 << 10;
 impl Reader {
     /// Reads what is pending up to `end`, which is in none of the words and in no number.
     fn read(&mut self, end: usize) -> fmt::Result {
-        let mut rest = &self.pending[..end];
-        loop {
-            let next = [FUEL, REGISTERS, FUNCTION].into_iter().filter_map(|word| Some((rest.find(word)?, word))).min();
-            let Some((offset, word)) = next else { break };
-            rest = &rest[offset + word.len()..];
+        let text = &self.pending[..end];
+        let find = |word: usize, from: usize| text[from..].find(WORDS[word]).map_or(end, |offset| from + offset);
+        let mut next: [usize; WORDS.len()] = std::array::from_fn(|word| find(word, 0));
+        while let Some((word, at)) = next.into_iter().enumerate().min_by_key(|(_, at)| *at).filter(|(_, at)| *at < end)
+        {
+            let after = at + WORDS[word].len();
+            next[word] = find(word, after);
             if word == FUNCTION {
                 self.functions.push(FunctionCosts::default());
                 continue;
             }
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let number = rest[..digits].parse().map_err(|_| fmt::Error)?;
             let function = self.functions.last_mut().ok_or(fmt::Error)?;
-            if word == FUEL {
-                function.blocks.push(number);
-            } else {
-                function.registers = number;
+            let digits = text[after..].trim_start_matches('-');
+            let digits = &digits[..digits.bytes().take_while(u8::is_ascii_digit).count()];
+            let number = || digits.parse().map_err(|_| fmt::Error);
+            match word {
+                FUEL => function.blocks.push(number()?),
+                REGISTERS => function.registers = number()?,
+                REGISTER if number()? <= REGISTER_MAX => {}
+                _ => return Err(fmt::Error),
             }
         }
         self.pending.drain(..end);

@@ -36,6 +36,8 @@ const REGISTERS_MIN: u32 = REGISTERS_MAX / DEPTH_MAX;
 const MODULE_LEN_MAX_BYTES: usize = 512 << 10;
 const FUNCTION_LEN_MAX_BYTES: usize = 64 << 10;
 const LOCALS_MAX: u32 = 1_000;
+/// Parameters of a function or a block, and its results: each of them is a value at every branch.
+const VALUES_MAX: usize = 64;
 
 /// What the module may use: floating-point numbers, whose results wasmi computes with our arithmetic, and references are no part of it.
 const FEATURES: WasmFeatures = WasmFeatures::MUTABLE_GLOBAL
@@ -173,6 +175,9 @@ impl Meter {
                             let CompositeInnerType::Func(kind) = &kind.composite_type.inner else {
                                 return Err(Unfit::Unsupported("types that are no functions"));
                             };
+                            if kind.params().len().max(kind.results().len()) > VALUES_MAX {
+                                return Err(Unfit::Unsupported("a function of many values"));
+                            }
                             parameters.push(kind.params().len() as u32);
                         }
                     }

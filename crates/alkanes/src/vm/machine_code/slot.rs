@@ -1,7 +1,10 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+
+use parking_lot::RwLock;
 
 use super::super::cache::Compiled;
+use super::super::guard::guarded;
 use super::MachineCode;
 
 /// Runs of a contract after which it is compiled: that takes as long as some thousand of its runs by the interpreter.
@@ -23,30 +26,32 @@ static IS_COMPILING: AtomicBool = AtomicBool::new(false);
 /// The machine code of a contract, once it has run often enough.
 #[derive(Default)]
 pub(crate) struct Slot {
+    /// It is built in. Contracts that anyone has deployed stay with the interpreter.
+    is_built_in: AtomicBool,
     runs: AtomicU32,
     /// Runs by both that were equal.
     checked: AtomicU32,
     failures: AtomicU32,
-    is_refused: AtomicBool,
-    /// `None`: it cannot be run so.
-    machine: OnceLock<Option<Counted>>,
+    state: RwLock<State>,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    NotCompiled,
+    /// It cannot be run so, or has done something else than in the interpreter.
+    Refused,
+    Compiled(Arc<Counted>),
 }
 
 /// Machine code among those that there can be.
-struct Counted(MachineCode);
+pub(crate) struct Counted(MachineCode);
 
-impl Counted {
-    fn of(compiled: &Compiled) -> Option<Self> {
-        if CONTRACTS.fetch_add(1, Ordering::Relaxed) >= CONTRACTS_MAX {
-            CONTRACTS.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        let machine = MachineCode::of(compiled);
-        if let Err(reason) = &machine {
-            CONTRACTS.fetch_sub(1, Ordering::Relaxed);
-            tracing::debug!(%reason, "a contract is not compiled");
-        }
-        machine.ok().map(Self)
+impl std::ops::Deref for Counted {
+    type Target = MachineCode;
+
+    fn deref(&self) -> &MachineCode {
+        &self.0
     }
 }
 
@@ -66,19 +71,24 @@ pub(crate) struct SlotCounts {
 }
 
 /// Who runs an attempt.
-pub(crate) enum Runner<'m> {
+pub(crate) enum Runner {
     Interpreter,
-    Machine(&'m MachineCode),
+    Machine(Arc<Counted>),
     /// Both, to compare them.
-    Both(&'m MachineCode),
+    Both(Arc<Counted>),
 }
 
 impl Slot {
-    /// Who runs the next attempt of the contract. `is_eager`, for tests: the first one has it compiled and waits, and every other one is made by both.
-    pub(crate) fn runner(compiled: &Arc<Compiled>, is_eager: bool) -> Runner<'_> {
+    /// Notes that the contract is built in.
+    pub(crate) fn note_built_in(&self) {
+        self.is_built_in.store(true, Ordering::Relaxed);
+    }
+
+    /// Who runs the next attempt of the contract. `is_eager`, for tests: the first one has it compiled and waits, whoever has deployed it, and every other one is made by both.
+    pub(crate) fn runner(compiled: &Arc<Compiled>, is_eager: bool) -> Runner {
         let slot = &compiled.machine;
         if is_eager {
-            slot.machine.get_or_init(|| Counted::of(compiled));
+            slot.compile(compiled);
         }
         let runs = Self::count_run(compiled);
         let Some(machine) = slot.code() else { return Runner::Interpreter };
@@ -91,16 +101,51 @@ impl Slot {
     pub(crate) fn count_run(compiled: &Arc<Compiled>) -> u32 {
         let slot = &compiled.machine;
         let runs = slot.runs.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        if runs >= RUNS_MIN && slot.machine.get().is_none() {
+        if runs >= RUNS_MIN && slot.is_built_in.load(Ordering::Relaxed) && slot.is_not_compiled() {
             compile_beside(compiled);
         }
         runs
     }
 
+    fn is_not_compiled(&self) -> bool {
+        matches!(*self.state.read(), State::NotCompiled)
+    }
+
     /// The machine code, where there is some that can be used.
-    pub(crate) fn code(&self) -> Option<&MachineCode> {
-        let Counted(machine) = self.machine.get()?.as_ref()?;
-        (!self.is_refused.load(Ordering::Relaxed)).then_some(machine)
+    pub(crate) fn code(&self) -> Option<Arc<Counted>> {
+        match &*self.state.read() {
+            State::Compiled(machine) => Some(Arc::clone(machine)),
+            State::NotCompiled | State::Refused => None,
+        }
+    }
+
+    /// Compiles the contract, unless that is done or there are as many as there can be.
+    fn compile(&self, compiled: &Compiled) {
+        if !self.is_not_compiled() {
+            return;
+        }
+        if CONTRACTS.fetch_add(1, Ordering::Relaxed) >= CONTRACTS_MAX {
+            CONTRACTS.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let mut machine = Err("compiling it panicked".to_owned());
+        // A panic is in the log; it is the one reason that is left then.
+        let _ = guarded(|| machine = MachineCode::of(compiled));
+        let state = match machine {
+            Ok(machine) => State::Compiled(Arc::new(Counted(machine))),
+            Err(reason) => {
+                CONTRACTS.fetch_sub(1, Ordering::Relaxed);
+                tracing::debug!(%reason, "a contract is not compiled");
+                State::Refused
+            }
+        };
+        *self.state.write() = state;
+    }
+
+    /// Whether no contract is being compiled.
+    #[cfg(test)]
+    pub(crate) fn is_idle() -> bool {
+        !IS_COMPILING.load(Ordering::Acquire)
     }
 
     #[cfg(test)]
@@ -108,7 +153,7 @@ impl Slot {
         SlotCounts {
             checked: self.checked.load(Ordering::Relaxed),
             failures: self.failures.load(Ordering::Relaxed),
-            is_refused: self.is_refused.load(Ordering::Relaxed),
+            is_refused: matches!(*self.state.read(), State::Refused),
         }
     }
 
@@ -121,7 +166,7 @@ impl Slot {
             }
         });
         CONTRACTS.fetch_add(1, Ordering::Relaxed);
-        assert!(self.machine.set(Some(Counted(machine.unwrap()))).is_ok());
+        *self.state.write() = State::Compiled(Arc::new(Counted(machine.unwrap())));
     }
 
     /// Notes that both were compared, and were equal.
@@ -131,17 +176,16 @@ impl Slot {
 
     /// Leaves the contract to the interpreter: they differ.
     pub(crate) fn refuse(&self) {
-        if !self.is_refused.swap(true, Ordering::Relaxed) {
-            tracing::error!(
-                "a contract does as machine code what it does not do in the interpreter; it is run by the interpreter alone"
-            );
-        }
+        *self.state.write() = State::Refused;
+        tracing::error!(
+            "a contract does as machine code what it does not do in the interpreter, which runs it alone from now on"
+        );
     }
 
     /// Notes a run that has no answer, and the interpreter has one.
     pub(crate) fn note_failure(&self) {
         if self.failures.fetch_add(1, Ordering::Relaxed) >= FAILURES_MAX {
-            self.is_refused.store(true, Ordering::Relaxed);
+            *self.state.write() = State::Refused;
         }
     }
 }
@@ -153,19 +197,10 @@ fn compile_beside(compiled: &Arc<Compiled>) {
     }
     let compiled = Arc::clone(compiled);
     let compiling = std::thread::Builder::new().name("contract-code".to_owned()).spawn(move || {
-        let _ended = Ended;
-        compiled.machine.machine.get_or_init(|| Counted::of(&compiled));
+        compiled.machine.compile(&compiled);
+        IS_COMPILING.store(false, Ordering::Release);
     });
     if compiling.is_err() {
-        IS_COMPILING.store(false, Ordering::Release);
-    }
-}
-
-/// Lets the next contract be compiled, also where compiling panics.
-struct Ended;
-
-impl Drop for Ended {
-    fn drop(&mut self) {
         IS_COMPILING.store(false, Ordering::Release);
     }
 }

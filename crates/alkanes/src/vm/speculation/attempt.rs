@@ -4,7 +4,7 @@ use super::super::cache::Compiled;
 use super::super::guard::guarded;
 use super::super::instance::{Outcome, execute};
 #[cfg(feature = "machine-code")]
-use super::super::machine_code::{self, Runner, Slot};
+use super::super::machine_code::{self, MachineCode, Runner, Slot};
 use super::super::session::{Frame, Session};
 use super::{Job, Series};
 use crate::state::{Read, RecordedReads};
@@ -68,20 +68,21 @@ impl Run<'_> {
     #[cfg(feature = "machine-code")]
     fn attempt_unguarded(&self, job: &Job, code: &Arc<Compiled>) -> Option<Attempt> {
         let slot = &job.code.machine;
-        let compiled = |machine| {
+        let compiled = |machine: &MachineCode| {
             self.run(job, |session, frame| machine_code::execute(session, frame, &job.code, machine, job.fuel))
         };
         match Slot::runner(&job.code, self.is_eager) {
             Runner::Interpreter => self.interpreted(job, code),
-            Runner::Machine(machine) => compiled(machine).or_else(|| {
+            Runner::Machine(machine) => compiled(&machine).or_else(|| {
                 let interpreted = self.interpreted(job, code)?;
                 slot.note_failure();
                 Some(interpreted)
             }),
             Runner::Both(machine) => {
                 let interpreted = self.interpreted(job, code);
-                match (&interpreted, compiled(machine)) {
-                    (_, None) => {}
+                match (&interpreted, compiled(&machine)) {
+                    (None, None) => {}
+                    (Some(_), None) => slot.note_failure(),
                     (Some(interpreted), Some(compiled)) if compiled.is_equal(interpreted) => slot.note_equal(),
                     _ => slot.refuse(),
                 }

@@ -358,3 +358,30 @@ fn what_is_not_counted_is_refused() {
     let many = of(&format!("(local {})", "i32 ".repeat(1_000)));
     assert!(matches!(many, Err(Unfit::Unsupported("a large function"))), "{many:?}");
 }
+
+/// wasmi 0.37.2 takes a branch that is too far for one instruction for another one, and lets registers overlap where a function has too many.
+/// What it does there is part of the protocol, and nothing that a compiler would do.
+#[test]
+fn functions_that_wasmi_translates_wrongly_are_refused() {
+    let costs = |body: &str| {
+        let text = format!(
+            r#"(module (memory 1) (global (mut i32) (i32.const 0)) (export "run" (func 0)) (func (param i32 i32) (result i32) {body}))"#
+        );
+        let engine = wasmi::Engine::new(wasmi::Config::default().consume_fuel(true));
+        wasmi::Module::new(&engine, &wat::parse_str(text).unwrap()).unwrap();
+        costs_of(&engine)
+    };
+    let far = |targets: usize| {
+        format!(
+            "(block $late (br_if $late (i32.lt_s (local.get 0) (i32.const 0))) \
+             (block $a (block $b (br_table {} (i32.and (local.get 0) (i32.const 1))))) (return (i32.const 1))) (i32.const 2)",
+            "$a $b ".repeat(targets / 2)
+        )
+    };
+    assert!(costs(&far(30_000)).is_some());
+    assert!(costs(&far(33_000)).is_none());
+    let many =
+        |values: usize| format!("(if (local.get 0) (then {} (br 0))) (local.get 1)", "(global.get 0) ".repeat(values));
+    assert!(costs(&many(4_000)).is_some());
+    assert!(costs(&many(9_000)).is_none());
+}
