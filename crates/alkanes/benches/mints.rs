@@ -24,7 +24,7 @@ use paraffin_alkanes::{Builtins, CodeCache, Engine, NativeEngine, Parameters, St
 use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 
 /// With two cores, of the interpreter alone.
-const RATIO_MIN: f64 = if cfg!(feature = "machine-code") { 3.0 } else { 1.25 };
+const RATIO_MIN: f64 = if cfg!(feature = "machine-code") { 2.0 } else { 1.25 };
 
 const FIRST: Height = 955_000;
 const MINTS: usize = 2_800;
