@@ -224,13 +224,14 @@ fn standard(root: &Path, one: &Crate) -> Outcome<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profiled::FEATURES;
     use crate::repository;
 
     #[test]
     fn every_crate_of_the_program_is_named_and_its_text_handed_on() {
         let root = repository::root();
-        let notices = third_party(&root, "cluster").unwrap();
-        for label in linked(&root, "cluster", &host().unwrap()).unwrap() {
+        let notices = third_party(&root, FEATURES).unwrap();
+        for label in linked(&root, FEATURES, &host().unwrap()).unwrap() {
             assert!(notices.contains(&format!("\n{label}: ")), "{label}");
         }
         // C code inside of crates, a licence that wants its copyright line, and crates of the feature.
@@ -240,6 +241,7 @@ mod tests {
             "Pieter Wuille",
             "\nsecp256k1-sys ",
             "\nasync-nats ",
+            "\nwasmtime ",
         ] {
             assert!(notices.contains(text), "{text}");
         }
