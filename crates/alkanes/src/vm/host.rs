@@ -360,32 +360,20 @@ pub(super) fn abort(guest: &mut Guest<'_, '_, '_, '_>, _: i32, _: i32, _: i32, _
     Ok(())
 }
 
-pub(super) fn call(
-    guest: &mut Guest<'_, '_, '_, '_>,
-    cellpack: i32,
-    parcel: i32,
-    storage: i32,
-    _: i64,
-) -> Result<i32, Stop> {
-    call::call(guest, CallKind::Call, &call::Pointers { cellpack, parcel, storage })
+macro_rules! extcall {
+    ($name:ident, $kind:expr) => {
+        pub(super) fn $name(
+            guest: &mut Guest<'_, '_, '_, '_>,
+            cellpack: i32,
+            parcel: i32,
+            storage: i32,
+            _fuel: i64,
+        ) -> Result<i32, Stop> {
+            call::call(guest, $kind, &call::Pointers { cellpack, parcel, storage })
+        }
+    };
 }
 
-pub(super) fn delegate_call(
-    guest: &mut Guest<'_, '_, '_, '_>,
-    cellpack: i32,
-    parcel: i32,
-    storage: i32,
-    _: i64,
-) -> Result<i32, Stop> {
-    call::call(guest, CallKind::Delegate, &call::Pointers { cellpack, parcel, storage })
-}
-
-pub(super) fn static_call(
-    guest: &mut Guest<'_, '_, '_, '_>,
-    cellpack: i32,
-    parcel: i32,
-    storage: i32,
-    _: i64,
-) -> Result<i32, Stop> {
-    call::call(guest, CallKind::Static, &call::Pointers { cellpack, parcel, storage })
-}
+extcall!(call, CallKind::Call);
+extcall!(delegate_call, CallKind::Delegate);
+extcall!(static_call, CallKind::Static);

@@ -160,7 +160,7 @@ pub(crate) fn execute(
     Outcome::of(response, fuel, left, store_byte_fuel).ok()
 }
 
-/// The engine of all contracts, with room for their instances; `None` where the system refuses it.
+/// The engine of all contracts, with a pool of instances; `None` where the system refuses it.
 fn engine() -> Option<&'static Engine> {
     static ENGINE: OnceLock<Option<Engine>> = OnceLock::new();
     ENGINE.get_or_init(|| Engine::new(&configuration()).ok()).as_ref()
